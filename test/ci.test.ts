@@ -154,7 +154,7 @@ describe('a release', () => {
 
 describe('the threat model', () => {
   it('names tests that exist', () => {
-    const named = [...readFileSync('.github/THREAT_MODEL.md', 'utf8').matchAll(/`(test\/[\w/.]+)`/g)];
+    const named = [...readFileSync('lib/THREAT_MODEL.md', 'utf8').matchAll(/`(test\/[\w/.]+)`/g)];
     expect(named.length).toBeGreaterThan(8);
     const exists = (path: string) => existsSync(path) || existsSync(`${path}.test.ts`);
     expect(named.map(([, path = '']) => path).filter((path) => !exists(path))).toEqual([]);

@@ -54,7 +54,7 @@ export function variable({ variables }: Pick<Runtime, 'variables'>, name: Variab
 
 /**
  * Reads a variable that the previous release does not set. `undefined` while CloudFormation has changed the code of a function and
- * not its variables, or the other way round after a rollback (.github/UPGRADES.md). Read it with `variable` in the next release.
+ * not its variables, or the other way round after a rollback (infra/UPGRADES.md). Read it with `variable` in the next release.
  */
 export const newVariable = ({ variables }: Pick<Runtime, 'variables'>, name: Variable): string | undefined =>
   variables[name];

@@ -42,7 +42,7 @@ const SECURITY_TXT = '/.well-known/security.txt';
 /** RFC 9116 §2.5.5 recommends less than a year. */
 const SECURITY_TXT_DAYS = 180;
 
-/** The methods of a page below an unknown resource. A stage keeps a removed resource for a while (.github/UPGRADES.md, "Paths"). */
+/** The methods of a page below an unknown resource. A stage keeps a removed resource for a while (infra/UPGRADES.md, "Paths"). */
 const PAGE_METHODS = ['GET', 'HEAD'];
 
 /** A path that a `Location` can contain as it is. */

@@ -24,7 +24,7 @@ import {
 import { attemptAgain, begin, complete, type Endpoints, proceed, rejectFirstAttempts, type Work } from './work.ts';
 
 const MISSING = `The previous release needs these attributes and members after a rollback. Write them until the release after the next one
-(.github/UPGRADES.md).`;
+(infra/UPGRADES.md).`;
 const REPLACED = `The upgrade replaces or removes these resources of the previous release. Restore the logical id (pinLogicalId) and the
 properties, or name the resource in the section "Upgrading" of CHANGELOG.md and say what the operator must do.`;
 
