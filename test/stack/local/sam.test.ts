@@ -60,7 +60,7 @@ describe('the template for sam local', () => {
   it('has a short name for every function, as in the README', () => {
     const names = templateFunctions().map(({ Metadata }) => Metadata.SamResourceId);
     expect(new Set(names).size).toBe(names.length);
-    const readme = readFileSync('infra/README.md', 'utf8');
+    const readme = readFileSync('infra/local/README.md', 'utf8');
     const [, listed = ''] = /The functions are ([^.]+)\./.exec(readme) ?? [];
     expect([...listed.matchAll(/\w+/g)].map(([name]) => name).sort()).toEqual(names.toSorted());
     const typed = [...readme.matchAll(/sam local invoke (\w+)/g)].map(([, name]) => name);
