@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { put } from '../support/documents.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
@@ -582,6 +582,37 @@ describe('the overview', () => {
 });
 
 describe('a page whose service is unavailable', () => {
+  it('creates one webhook when the response to the first Save is lost', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const page = await dashboard.signIn(project.adminKey, '/live/webhooks/new');
+    const lose = async (route: Route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await route.fetch();
+      await route.fulfill({ status: 503, body: '' });
+    };
+    await page.route('**/v1/webhooks?*', lose);
+    await page.getByLabel('Endpoint URL').fill(receiver.url);
+    await page.getByLabel('All events').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.unroute('**/v1/webhooks?*', lose);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Rotate the secret of the webhook to get a new one.').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await heading(page, receiver.url).waitFor();
+    const { body } = await project.admin('GET', '/v1/webhooks');
+    expect(body.data).toHaveLength(1);
+
+    // The same form later creates another webhook.
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
+    await page.getByLabel('Endpoint URL').fill(receiver.url);
+    await page.getByLabel('All events').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await copyShown(page);
+    expect((await project.admin('GET', '/v1/webhooks')).body.data).toHaveLength(2);
+  });
+
   it('keeps its content, shows the failure, and recovers with the service', async () => {
     const project = await service.project();
     const receiver = await startReceiver();

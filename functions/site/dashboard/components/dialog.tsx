@@ -86,24 +86,31 @@ export function Confirm({
   );
 }
 
-/** Shows a secret that cannot be shown again: only its button closes it. */
-export function ShownOnce({
-  title,
-  text,
-  label,
-  children,
-  onClose,
-}: {
+interface ShownOnceProps {
   title: string;
-  text: string;
+  /** `null` if the response with the secret was lost, because a repeated request does not return it. */
+  text: string | null;
   label: string;
+  /** What to do without the secret. */
+  ifLost: string;
   children?: ComponentChildren;
   onClose: () => void;
-}) {
+}
+
+/** Shows a secret that cannot be shown again: only its button closes it. */
+export function ShownOnce({ title, text, label, ifLost, children, onClose }: ShownOnceProps) {
   return (
     <Dialog title={title} onClose={onClose} isHeld>
-      <p>Copy it now. You won't be able to see it again.</p>
-      <Copyable text={text} label={label} />
+      {text === null ? (
+        <p>
+          The connection failed before this page received the {label}, and the service returns it only once. {ifLost}
+        </p>
+      ) : (
+        <>
+          <p>Copy it now. You won't be able to see it again.</p>
+          <Copyable text={text} label={label} />
+        </>
+      )}
       {children}
       <Done onClose={onClose} />
     </Dialog>

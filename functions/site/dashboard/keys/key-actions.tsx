@@ -52,9 +52,15 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
         />
       )}
       {dialog === 'revoke' && <RevokeDialog of={key} onClose={close} onChange={done} />}
-      {created?.key && (
-        <ShownOnce title="Your new key" text={created.key} label="key" onClose={saved}>
-          {key.id === keyId && <p class="muted">Done signs you in with the new key.</p>}
+      {created && (
+        <ShownOnce
+          title="Your new key"
+          text={created.key}
+          label="key"
+          ifLost="Rotate the new key to get another one."
+          onClose={saved}
+        >
+          {created.key && key.id === keyId && <p class="muted">Done signs you in with the new key.</p>}
         </ShownOnce>
       )}
     </>

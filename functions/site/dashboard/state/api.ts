@@ -65,6 +65,9 @@ type AnyOptions = {
 // A page can send many reads, and a new AWS account runs only 10 functions concurrently. Writes skip the queue.
 const limited = createLimiter(4);
 
+/** The `Idempotency-Key` of each POST whose outcome is unknown, by its URL and body. A repeat of the request takes effect once. */
+const unsettled = new Map<string, string>();
+
 /** Calls the API that served this page, with a key, in one environment. */
 export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
   const call = async (route: string, options: AnyOptions = {}): Promise<Result<unknown>> => {
@@ -81,6 +84,12 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     }
     const headers: Record<string, string> = { ...options.headers, Authorization: `Bearer ${key}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const request = `${url} ${JSON.stringify(body)}`;
+    if (method === 'POST') {
+      const idempotencyKey = unsettled.get(request) ?? crypto.randomUUID();
+      unsettled.set(request, idempotencyKey);
+      headers['Idempotency-Key'] = idempotencyKey;
+    }
     try {
       const init: RequestInit = { method, headers, credentials: 'omit', cache: 'no-store' };
       if (body !== undefined) init.body = JSON.stringify(body);
@@ -88,6 +97,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
       noteServerTime(response.headers.get('Date'));
       const text = await response.text();
       const value: unknown = text === '' || parseJson(text);
+      if (isSettled(response.status, value)) unsettled.delete(request);
       if (response.ok) return { value };
       if (response.status === 401) onUnauthorized();
       return { problem: isProblem(value) ? value : { ...UNREADABLE, status: response.status } };
@@ -97,6 +107,10 @@ export function createCall(key: string, environment: Environment, onUnauthorized
   };
   return call as Call;
 }
+
+/** Whether a response states the outcome of its request. After other responses, the request may still take effect. */
+const isSettled = (status: number, value: unknown): boolean =>
+  status < 500 && !(isProblem(value) && value.code === 'idempotency_in_progress');
 
 let clockOffsetMs = 0;
 

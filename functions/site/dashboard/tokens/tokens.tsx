@@ -88,8 +88,14 @@ function Mint() {
           Create token
         </Button>
       </Form>
-      {minted?.token && (
-        <ShownOnce title="Your new token" text={minted.token} label="token" onClose={() => setMinted(undefined)}>
+      {minted && (
+        <ShownOnce
+          title="Your new token"
+          text={minted.token}
+          label="token"
+          ifLost="Revoke it and create another one."
+          onClose={() => setMinted(undefined)}
+        >
           <p class="muted">
             Its id is <code>{minted.token_id}</code>. Keep it if you may have to revoke the token.
           </p>

@@ -41,9 +41,15 @@ export function SecretFields({ secret, onChange, error }: SecretProps) {
 }
 
 /** Shows a generated secret and its purpose. */
-export function SecretShown({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
+export function SecretShown({ title, secret, onClose }: { title: string; secret: string | null; onClose: () => void }) {
   return (
-    <ShownOnce title={title} text={secret} label="secret" onClose={onClose}>
+    <ShownOnce
+      title={title}
+      text={secret}
+      label="secret"
+      ifLost="Rotate the secret of the webhook to get a new one."
+      onClose={onClose}
+    >
       <Verification />
     </ShownOnce>
   );

@@ -80,16 +80,16 @@ function objectIn(text: string): { [member: string]: Json } | undefined {
 export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
   const { call, announce } = useSession();
   const [secret, setSecret] = useState<string>();
-  const [rotated, setRotated] = useState<string>();
+  const [rotated, setRotated] = useState<string | null>();
   const sending = useSending(() => call('POST /v1/webhooks/{id}/rotate-secret', { path: { id }, body: { secret } }));
   const rotate = async () => {
     const response = await sending.send();
     if (!response) return;
     announce('Secret rotated.');
-    if (secret === undefined && response.secret) setRotated(response.secret);
+    if (secret === undefined) setRotated(response.secret);
     else onClose();
   };
-  if (rotated) return <SecretShown title="New signing secret" secret={rotated} onClose={onClose} />;
+  if (rotated !== undefined) return <SecretShown title="New signing secret" secret={rotated} onClose={onClose} />;
   return (
     <Confirm
       title="Rotate the signing secret?"

@@ -142,9 +142,7 @@ export function NewWebhook() {
           </div>
         </Form>
       </Panel>
-      {created?.secret && (
-        <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />
-      )}
+      {created && <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />}
     </>
   );
 }
