@@ -219,7 +219,7 @@ describe('the keyboard', () => {
       expect(await focused()).toBe(text);
     };
     await expect
-      .poll(() => page.getByLabel('Admin key').evaluate((input) => input === document.activeElement))
+      .poll(() => page.getByLabel('API key').evaluate((input) => input === document.activeElement))
       .toBe(true);
     await page.keyboard.type(project.adminKey);
     await press('Enter');

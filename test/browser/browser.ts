@@ -71,7 +71,7 @@ export function useDashboard(service: Service): Dashboard {
 }
 
 export async function signInWith(page: Page, key: string): Promise<void> {
-  await page.getByLabel('Admin key').fill(key);
+  await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 

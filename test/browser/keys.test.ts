@@ -16,12 +16,12 @@ describe('signing in', () => {
       const alert = page.getByRole('alert');
       await alert.waitFor();
       const text = await alert.textContent();
-      await page.getByLabel('Admin key').fill('');
+      await page.getByLabel('API key').fill('');
       return text;
     };
-    expect(await problemWith('')).toBe('Enter an admin key.');
+    expect(await problemWith('')).toBe('Enter an API key.');
     expect(await problemWith('svc_admin_short')).toContain('not a complete API key');
-    expect(await problemWith(await project.key('live'))).toContain('This is a live key');
+    expect(await problemWith(await project.key('read'))).toContain('This is a read key');
     expect(
       await problemWith(`${project.adminKey.slice(0, -1)}${project.adminKey.endsWith('a') ? 'b' : 'a'}`),
     ).toContain('mistyped, revoked or expired');
@@ -54,16 +54,52 @@ describe('signing in', () => {
     await heading(page, 'Sign in').waitFor();
   });
 
-  it('applies to one tab', async () => {
+  it('applies to every tab of the browser, and signing out ends all of them', async () => {
     const { adminKey } = await service.project();
     const first = await dashboard.signIn(adminKey);
     const second = await dashboard.openBeside(first, '/dashboard#/live/keys');
-    await heading(second, 'Sign in').waitFor();
-    await signInWith(second, adminKey);
     await heading(second, 'Keys').waitFor();
-    await first.getByRole('button', { name: 'Sign out' }).click();
+    expect(await second.evaluate(() => Object.keys(localStorage))).toEqual([]);
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    await first.getByText('You are signed out.').waitFor();
+    expect(await first.evaluate(() => sessionStorage.length)).toBe(0);
+    const third = await dashboard.openBeside(first, '/dashboard#/live/keys');
+    await heading(third, 'Sign in').waitFor();
+  });
+
+  it('gives a new tab the key of the tab that was used last', async () => {
+    const [one, other] = [await service.project(), await service.project()];
+    const first = await dashboard.signIn(one.adminKey, '/live/settings');
+    const second = await dashboard.openBeside(first, '/dashboard#/live/settings');
+    await heading(second, 'Settings').waitFor();
+    await second.evaluate((key) => sessionStorage.setItem('admin-key', key), other.adminKey);
     await second.reload();
-    await heading(second, 'Keys').waitFor();
+    await second.getByText(other.id, { exact: true }).first().waitFor();
+    await first.bringToFront();
+    await first.keyboard.press('Shift');
+    const third = await dashboard.openBeside(first, '/dashboard#/live/settings');
+    await third.getByText(one.id, { exact: true }).first().waitFor();
+  });
+
+  it.each([
+    ['live', 'live'],
+    ['test', 'sandbox'],
+  ] as const)('works with a %s key, without the pages that need an admin key', async (type, environment) => {
+    const project = await service.project();
+    const page = await dashboard.signIn(await project.key(type), '/live/settings');
+    await heading(page, 'Not available with this key').waitFor();
+    const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
+    expect(await sections.allTextContents()).toEqual(['Overview', 'Events', 'Webhooks', 'Tokens', 'Documents', 'Docs']);
+    expect(await page.getByRole('navigation', { name: 'Environment' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('Nothing needs attention.').waitFor();
+    await page.getByRole('link', { name: 'Create Webhook' }).click();
+    await heading(page, 'Create Webhook').waitFor();
+    expect(await page.evaluate(() => location.hash)).toBe(`#/${environment}/webhooks/new`);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('e');
+    await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(3);
+    expect((await page.getByRole('option').allTextContents()).join()).not.toMatch(/Keys|Settings/);
   });
 
   it('ends after 30 minutes without use, also in a tab that the browser restores', async () => {
@@ -121,6 +157,18 @@ describe('signing in', () => {
 });
 
 describe('a key', () => {
+  it('opens in an environment where it can be used, and the sandbox lists no live key', async () => {
+    const project = await service.project();
+    const { body: live } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
+    await project.admin('POST', `/v1/keys/${live.id}/rotate`);
+    const page = await dashboard.signIn(project.adminKey, '/sandbox');
+    await page.getByText('Nothing needs attention.').waitFor();
+    await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox/keys/${live.id}`);
+    await heading(page, 'App').waitFor();
+    expect(await page.evaluate(() => location.hash)).toBe(`#/live/keys/${live.id}`);
+    expect(await page.getByText('Live data is not affected').count()).toBe(0);
+  });
+
   it('can be rotated in the order generate, switch, deploy, revoke', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/live/keys');

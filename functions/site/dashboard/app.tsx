@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { ENVIRONMENTS, type Environment } from '../../../lib/space.ts';
+import type { Environment } from '../../../lib/space.ts';
 import { PageTitle } from './components/basics.tsx';
 import { Icon } from './components/icons.tsx';
 import { DeliveryPage } from './deliveries/delivery.tsx';
@@ -16,9 +16,16 @@ import { Overview } from './overview/overview.tsx';
 import { Settings } from './settings/settings.tsx';
 import { SignIn } from './settings/sign-in.tsx';
 import { createCall } from './state/api.ts';
-import { useLoaded } from './state/hooks.ts';
 import { linkTo, type Place, usePlace } from './state/router.ts';
-import { keyIdOf, SessionContext, shownOf, useSession } from './state/session.ts';
+import {
+  canOpen,
+  environmentsOf,
+  keyIdOf,
+  keyTypeOf,
+  SessionContext,
+  useProject,
+  useSession,
+} from './state/session.ts';
 import { useSignInState } from './state/sign-in-state.ts';
 import { Tokens } from './tokens/tokens.tsx';
 import { WebhookPage } from './webhooks/webhook.tsx';
@@ -29,22 +36,26 @@ export function App() {
   const { key, notice, signIn, signOut, onUnauthorized } = useSignInState();
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
   const [projectVersion, setProjectVersion] = useState(0);
-  const place = usePlace();
-  const { environment } = place;
+  const requested = usePlace();
+  const environments = environmentsOf(key ?? '');
+  const environment = environments.includes(requested.environment) ? requested.environment : environments[0];
+  const place = { ...requested, environment };
   const session = useMemo(() => {
     if (!key) return null;
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
     const onProjectChange = () => setProjectVersion((last) => last + 1);
     const call = createCall(key, environment, () => onUnauthorized(key));
-    const shownKey = shownOf({ type: 'admin', hint: key.slice(-4) });
-    return { call, environment, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
+    const type = keyTypeOf(key);
+    const shownKey = `svc_${type}_…${key.slice(-4)}`;
+    const isAdmin = type === 'admin';
+    return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
   if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
   return (
     <SessionContext.Provider value={session}>
-      <Shell place={place} projectVersion={projectVersion} onSignOut={signOut}>
-        {pageAt(place)}
+      <Shell place={place} environments={environments} projectVersion={projectVersion} onSignOut={signOut}>
+        {canOpen(session, place.segments[0]) ? pageAt(place) : <NeedsAdmin />}
       </Shell>
       <output class="announcement">
         {announcement.text && <span key={announcement.number}>{announcement.text}</span>}
@@ -65,16 +76,19 @@ const SECTIONS = [
 
 interface ShellProps {
   place: Place;
+  /** The environments that the key can show. */
+  environments: readonly Environment[];
   projectVersion: number;
   onSignOut: () => void;
   children: ComponentChildren;
 }
 
-function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
+function Shell({ place, environments, projectVersion, onSignOut, children }: ShellProps) {
   const { environment, segments } = place;
   const section = segments[0] ?? '';
-  const { call, keyId, shownKey } = useSession();
-  const project = useLoaded(keyId, () => call('GET /v1/project'), projectVersion);
+  const session = useSession();
+  const { isAdmin, keyId, shownKey } = session;
+  const project = useProject(projectVersion);
   return (
     <div class={`shell ${environment}`}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -84,12 +98,12 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
         <div class="top">
           <a class="brand" href={linkTo(environment)}>
             Document Sync Service
-            <small title={project.value && `Signed in with ${keyId}`}>
-              {project.value && `${project.value.name} · ${shownKey}`}
+            <small title={`Signed in with ${keyId}`}>
+              {project.value ? `${project.value.name} · ${shownKey}` : shownKey}
             </small>
           </a>
           <Finder />
-          <EnvironmentSwitch current={environment} section={section} />
+          {environments.length > 1 && <EnvironmentSwitch of={environments} current={environment} section={section} />}
           <button type="button" class="button quiet" onClick={onSignOut}>
             Sign out
           </button>
@@ -97,11 +111,12 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
         {environment === 'sandbox' && (
           <p class="sandbox-banner">
             <strong>Sandbox</strong> You are viewing test data. Live data is not affected.
+            {isAdmin && ' Admin keys and settings apply to both environments.'}
           </p>
         )}
       </header>
       <nav class="sections" aria-label="Sections">
-        {SECTIONS.map(([name, title]) => (
+        {SECTIONS.filter(([name]) => canOpen(session, name)).map(([name, title]) => (
           <a
             key={name}
             href={linkTo(environment, name ? [name] : [])}
@@ -123,12 +138,30 @@ function Shell({ place, projectVersion, onSignOut, children }: ShellProps) {
   );
 }
 
+function NeedsAdmin() {
+  const { shownKey } = useSession();
+  return (
+    <>
+      <PageTitle>Not available with this key</PageTitle>
+      <p>
+        You are signed in with <code>{shownKey}</code>. Keys, settings and the audit log need an admin key.
+      </p>
+    </>
+  );
+}
+
 const NAMES: Record<Environment, string> = { live: 'Live', sandbox: 'Sandbox' };
 
-function EnvironmentSwitch({ current, section }: { current: Environment; section: string }) {
+interface SwitchProps {
+  of: readonly Environment[];
+  current: Environment;
+  section: string;
+}
+
+function EnvironmentSwitch({ of: environments, current, section }: SwitchProps) {
   return (
     <nav class="environments" aria-label="Environment">
-      {ENVIRONMENTS.map((each) => (
+      {environments.map((each) => (
         <a
           key={each}
           href={linkTo(each, section ? [section] : [])}

@@ -1,8 +1,8 @@
 import type { Environment } from '../../../../lib/space.ts';
-import { nameOf } from '../keys/keys.tsx';
+import { environmentFor, nameOf } from '../keys/keys.tsx';
 import type { Key, Webhook } from '../state/api.ts';
 import { linkTo } from '../state/router.ts';
-import { shownOf } from '../state/session.ts';
+import { canOpen, type Session, shownOf } from '../state/session.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
 /** A page that the search can open. */
@@ -30,10 +30,17 @@ const PAGES: readonly (readonly [name: string, segments: readonly string[], quer
   ['Settings and audit log', ['settings']],
 ];
 
-/** Every page of the dashboard, webhook of the environment and key. */
-export function destinationsOf(environment: Environment, webhooks: readonly Webhook[], keys: readonly Key[]) {
+/** Every page that the user can open, webhook of the environment and key. */
+export function destinationsOf(
+  session: Pick<Session, 'environment' | 'isAdmin'>,
+  webhooks: readonly Webhook[],
+  keys: readonly Key[],
+) {
+  const { environment } = session;
   return [
-    ...PAGES.map(([name, ...place]): Destination => ({ kind: 'Page', name, href: linkTo(environment, ...place) })),
+    ...PAGES.filter(([, [section]]) => canOpen(session, section)).map(
+      ([name, ...place]): Destination => ({ kind: 'Page', name, href: linkTo(environment, ...place) }),
+    ),
     ...webhooks.map(
       (webhook): Destination => ({
         kind: 'Webhook',
@@ -47,7 +54,7 @@ export function destinationsOf(environment: Environment, webhooks: readonly Webh
         kind: 'Key',
         name: nameOf(key),
         note: `${key.id} ${shownOf(key)}`,
-        href: linkTo(environment, ['keys', key.id]),
+        href: linkTo(environmentFor(key.type, environment), ['keys', key.id]),
       }),
     ),
   ];

@@ -2,6 +2,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useState } from 'preact/hoo
 import { Button } from '../components/basics.tsx';
 import { useModal } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
+import { useKeys } from '../keys/keys.tsx';
 import { all } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { goTo } from '../state/router.ts';
@@ -34,16 +35,16 @@ export function Finder() {
 
 /** Finds pages, webhooks, keys, events and documents (WAI-ARIA Authoring Practices, "Combobox"). */
 function FinderDialog({ onClose }: { onClose: () => void }) {
-  const { call, environment } = useSession();
+  const { call, environment, isAdmin } = useSession();
   const dialog = useModal();
   const id = useId();
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState(0);
   const webhooks = useLoaded('webhooks', () => all(call, 'GET /v1/webhooks'));
-  const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const keys = useKeys();
   const destinations = useMemo(
-    () => destinationsOf(environment, webhooks.value ?? [], keys.value ?? []),
-    [environment, webhooks.value, keys.value],
+    () => destinationsOf({ environment, isAdmin }, webhooks.value ?? [], keys.value ?? []),
+    [environment, isAdmin, webhooks.value, keys.value],
   );
   const found = matches(destinations, typed, environment);
   const active = Math.min(chosen, found.length - 1);

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
 import { Await, Callout } from '../components/feedback.tsx';
@@ -6,12 +6,12 @@ import { Countdown, HourOr, Time, TimeOr } from '../components/time.tsx';
 import { LatestChanges } from '../settings/audit.tsx';
 import type { Key } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
+import { linkTo, replaceBy } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { AllowlistEditor } from './allowlist.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { KeyUsage } from './key-usage.tsx';
-import { isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
+import { environmentFor, isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
 
 export function KeyPage({ id }: { id: string }) {
   const { call, environment } = useSession();
@@ -26,6 +26,7 @@ export function KeyPage({ id }: { id: string }) {
       <Await of={loaded} isPage>
         {(key) => (
           <>
+            <OwnEnvironment of={key} />
             <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={reload} />}>{nameOf(key)}</PageTitle>
             <Handover of={key} />
             <Panel>
@@ -39,6 +40,16 @@ export function KeyPage({ id }: { id: string }) {
       </Await>
     </>
   );
+}
+
+/** Opens the key in an environment where it can be used, because the sandbox promises that live data is not affected. */
+function OwnEnvironment({ of: { id, type } }: { of: Key }) {
+  const { environment } = useSession();
+  const own = environmentFor(type, environment);
+  useLayoutEffect(() => {
+    if (own !== environment) replaceBy(linkTo(own, ['keys', id]));
+  }, [own, environment, id]);
+  return null;
 }
 
 /** The successor of a rotated key, and when the key expires. */

@@ -10,7 +10,7 @@ import { type Column, Table } from '../components/table.tsx';
 import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
 import { otherProblem, violationOf } from '../components/violations.ts';
 import { all, type Key, type ResponseOf } from '../state/api.ts';
-import { useLoaded, useSending } from '../state/hooks.ts';
+import { type Loaded, useLoaded, useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { shownOf, useSession } from '../state/session.ts';
 
@@ -26,8 +26,14 @@ const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: str
     'Full access to the project, including its API keys. For this dashboard and for operators.',
   ],
 };
+/** Whether keys of a type can be used in an environment. */
+export const hasEnvironment = (type: KeyType, environment: Environment): boolean =>
+  TYPES[type][0].includes(environment);
 const typesOf = (environment: Environment): KeyType[] =>
-  (Object.keys(TYPES) as KeyType[]).filter((type) => TYPES[type][0].includes(environment));
+  (Object.keys(TYPES) as KeyType[]).filter((type) => hasEnvironment(type, environment));
+/** The environment to show a key in: the current one, if the key can be used there. */
+export const environmentFor = (type: KeyType, environment: Environment): Environment =>
+  hasEnvironment(type, environment) ? environment : (TYPES[type][0][0] ?? environment);
 
 const TONES: Record<Key['status'], Tone> = { active: 'good', expiring: 'waiting', expired: 'off', revoked: 'off' };
 export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES[status]}>{status}</Badge>;
@@ -35,9 +41,15 @@ export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string =>
   name === null ? `Unnamed ${type} key` : printable(name);
 export const isUsable = ({ status }: Pick<Key, 'status'>): boolean => status === 'active' || status === 'expiring';
 
+/** The keys of the project, or none if the user cannot read them. */
+export function useKeys(): Loaded<Key[]> {
+  const { call, isAdmin } = useSession();
+  return useLoaded('keys', async () => (isAdmin ? all(call, 'GET /v1/keys') : { value: [] }));
+}
+
 export function Keys() {
-  const { call, environment } = useSession();
-  const loaded = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const { environment } = useSession();
+  const loaded = useKeys();
   const generate = (
     <ButtonLink href={linkTo(environment, ['keys', 'new'])} kind="primary">
       Generate key
@@ -48,7 +60,7 @@ export function Keys() {
       <PageTitle actions={generate}>Keys</PageTitle>
       <Await of={loaded}>
         {(every) => {
-          const keys = every.filter(({ type }) => TYPES[type][0].includes(environment));
+          const keys = every.filter(({ type }) => hasEnvironment(type, environment));
           const usable = keys.filter(isUsable);
           const inactive = keys.filter((key) => !isUsable(key));
           return (
@@ -163,11 +175,12 @@ export function NewKey() {
           </div>
         </Form>
       </Panel>
-      {created?.key && (
+      {created && (
         <ShownOnce
           title="Your new key"
           text={created.key}
           label="key"
+          ifLost="Rotate this key to get a new one."
           onClose={() => goTo(linkTo(environment, ['keys', created.id]))}
         >
           <p class="muted">Store it in an environment variable or a secrets manager, not in your code.</p>

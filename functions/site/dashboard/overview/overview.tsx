@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
+import { hasEnvironment, useKeys } from '../keys/keys.tsx';
 import { all } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useProject, useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from '../webhooks/chart.tsx';
 import { DeliveryStats } from '../webhooks/delivery-stats.tsx';
 import { PERIODS, type PeriodName, readStats } from '../webhooks/stats.ts';
@@ -17,8 +18,8 @@ export function Overview() {
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period]));
-  const project = useLoaded('project', () => call('GET /v1/project'));
-  const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const project = useProject();
+  const keys = useKeys();
   useRepeated(REFRESH_MS, () => {
     webhooks.reload();
     stats.reload();
@@ -31,7 +32,11 @@ export function Overview() {
           {(found) => (
             <Await of={keys}>
               {(every) => (
-                <Attention webhooks={found} keys={every} undeliverable={project.value?.undeliverable_emails ?? []} />
+                <Attention
+                  webhooks={found}
+                  keys={every.filter(({ type }) => hasEnvironment(type, environment))}
+                  undeliverable={project.value?.undeliverable_emails ?? []}
+                />
               )}
             </Await>
           )}

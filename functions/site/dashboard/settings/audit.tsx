@@ -3,8 +3,8 @@ import { ButtonLink, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime, timeText } from '../components/time.tsx';
-import { nameOf } from '../keys/keys.tsx';
-import { all, type EntryOf } from '../state/api.ts';
+import { nameOf, useKeys } from '../keys/keys.tsx';
+import type { EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
@@ -95,8 +95,7 @@ const authorOf = ({ action, address }: Entry): string =>
 
 /** The names of the keys, and of the webhooks of this environment, by id. */
 function useNames(): ReadonlyMap<string, string> {
-  const { call } = useSession();
-  const keys = useLoaded('keys', () => all(call, 'GET /v1/keys'));
+  const keys = useKeys();
   const webhooks = useWebhooks();
   return new Map([
     ...(keys.value ?? []).map((key) => [key.id, nameOf(key)] as const),

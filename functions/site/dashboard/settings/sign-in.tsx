@@ -4,6 +4,9 @@ import { Callout, ProblemNote } from '../components/feedback.tsx';
 import { Field } from '../components/field.tsx';
 import { signInProblem } from '../state/session.ts';
 
+const HINT =
+  'An admin, live or test key. This browser keeps it until you sign out, close its tabs, or leave them idle for 30 minutes.';
+
 export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {
   const [key, setKey] = useState('');
   const [busy, setBusy] = useState(false);
@@ -28,7 +31,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
       <h1>Sign in</h1>
       {notice && <Callout kind="info">{notice}</Callout>}
       <Form onSubmit={submit}>
-        <Field label="Admin key" hint="Kept in this tab until you sign out, close it, or do not use it for 30 minutes.">
+        <Field label="API key" hint={HINT}>
           {(attributes) => (
             <input
               {...attributes}
@@ -48,8 +51,8 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
         </Button>
       </Form>
       <p class="muted">
-        The admin key was shown when the project was created. If you lost it, the operator can{' '}
-        <a href="docs/operating#manage-projects">create another one</a>.
+        A live or test key shows its environment, without keys and settings. The admin key was shown when the project
+        was created. If you lost it, the operator can <a href="docs/operating#manage-projects">create another one</a>.
       </p>
     </main>
   );

@@ -5,7 +5,7 @@ const IDLE_MS = 30 * 60 * 1000;
 
 const USED_AT_ITEM = 'used-at';
 
-/** The key is stored in the session storage of its tab and nowhere else. */
+/** The key is stored in the session storage of each signed-in tab and nowhere else. */
 export const rememberedKey = (): string | null => sessionStorage.getItem(KEY_ITEM);
 
 export function rememberKey(key: string): void {
@@ -21,7 +21,7 @@ export function forgetKey(): void {
 /** Stored as well, because a browser can restore a tab with its session storage days later. */
 export const noteUse = (): void => sessionStorage.setItem(USED_AT_ITEM, String(Date.now()));
 
-export function isIdle(): boolean {
-  const usedAt = sessionStorage.getItem(USED_AT_ITEM);
-  return usedAt !== null && Date.now() - Number(usedAt) > IDLE_MS;
-}
+/** Milliseconds since the epoch, or 0 for a tab that was not used. */
+export const lastUseAt = (): number => Number(sessionStorage.getItem(USED_AT_ITEM) ?? 0);
+
+export const isIdle = (): boolean => lastUseAt() > 0 && Date.now() - lastUseAt() > IDLE_MS;

@@ -1,13 +1,23 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { KEY_FORMAT } from '../../../../lib/keys/key-format.ts';
-import type { Environment } from '../../../../lib/space.ts';
-import { type Call, createCall, type Key, type Problem } from './api.ts';
+import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
+import { type Call, createCall, type Key, type Problem, type ResponseOf, type Result } from './api.ts';
+import { type Loaded, useLoaded } from './hooks.ts';
+
+/** The types of keys that can sign in, with the environments that they show. A read key gives access to documents only. */
+const SHOWN_ENVIRONMENTS: Partial<Record<string, readonly [Environment, ...Environment[]]>> = {
+  admin: ENVIRONMENTS,
+  live: ['live'],
+  test: ['sandbox'],
+};
 
 /** The context of every page. */
 export interface Session {
   call: Call;
   environment: Environment;
+  /** Whether the key can manage keys and the project. Other keys see their environment without these pages. */
+  isAdmin: boolean;
   /** Id of the key the user signed in with. */
   keyId: string;
   /** The displayable part of the key. */
@@ -28,26 +38,50 @@ export function useSession(): Session {
   return session;
 }
 
+/** The sections whose operations accept only admin keys. */
+const ADMIN_SECTIONS: ReadonlySet<string> = new Set(['keys', 'settings']);
+
+/** Whether the user can open the pages of a section. */
+export const canOpen = ({ isAdmin }: Pick<Session, 'isAdmin'>, section = ''): boolean =>
+  isAdmin || !ADMIN_SECTIONS.has(section);
+
+type Project = ResponseOf<'GET /v1/project'>;
+
+/** The project, or `undefined` if the user cannot read it. */
+export function useProject(version = 0): Loaded<Project | undefined> {
+  const { call, isAdmin, keyId } = useSession();
+  const read = async (): Promise<Result<Project | undefined>> =>
+    isAdmin ? call('GET /v1/project') : { value: undefined };
+  return useLoaded(keyId, read, version);
+}
+
 /** The displayable part of a key. */
 export const shownOf = ({ type, hint }: Pick<Key, 'type' | 'hint'>): string => `svc_${type}_…${hint}`;
 
 export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
 
-/** Why a key cannot sign in, or `null` if it can. Only a well-formed admin key leaves the browser. */
+export const keyTypeOf = (key: string): string => KEY_FORMAT.exec(key)?.[1] ?? '';
+
+/** The environments that a key can show, first the one to start with. */
+export const environmentsOf = (key: string): readonly [Environment, ...Environment[]] =>
+  SHOWN_ENVIRONMENTS[keyTypeOf(key)] ?? ENVIRONMENTS;
+
+/** Why a key cannot sign in, or `null` if it can. Only a well-formed key of a type that can sign in leaves the browser. */
 export async function signInProblem(key: string): Promise<string | null> {
-  const [, type] = KEY_FORMAT.exec(key) ?? [];
-  if (key === '') return 'Enter an admin key.';
-  if (type === undefined)
-    return 'This is not a complete API key. Admin keys start with svc_admin_ and are 60 characters long.';
-  if (type !== 'admin') return `This is a ${type} key. The dashboard needs an admin key, which starts with svc_admin_.`;
-  const { problem } = await createCall(key, 'live', () => {})('GET /v1/keys', { query: { limit: '1' } });
+  const type = keyTypeOf(key);
+  if (key === '') return 'Enter an API key.';
+  if (type === '') return 'This is not a complete API key. Keys start with svc_, such as svc_admin_ or svc_live_.';
+  if (!(type in SHOWN_ENVIRONMENTS)) {
+    return `This is a ${type} key, which can only read documents. Sign in with an admin, live or test key.`;
+  }
+  const call = createCall(key, environmentsOf(key)[0], () => {});
+  const { problem } = await call('GET /v1/webhooks', { query: { limit: '1' } });
   return problem ? (SIGN_IN_PROBLEMS[problem.code] ?? problemText(problem)) : null;
 }
 
 const SIGN_IN_PROBLEMS: Record<string, string> = {
   unauthorized: 'This key is not valid. It may be mistyped, revoked or expired, or belong to another service.',
-  ip_not_allowed:
-    "Your IP address is not on this key's allowlist. Sign in from a listed address or with another admin key.",
+  ip_not_allowed: "Your IP address is not on this key's allowlist. Sign in from a listed address or with another key.",
   project_suspended: 'This project is suspended. Contact the operator.',
 };
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { joinTabs, signOutOtherTabs } from './other-tabs.ts';
 import { forgetKey, isIdle, noteUse, rememberedKey, rememberKey } from './remembered-key.ts';
 
 const SIGNED_OUT = 'You are signed out.';
@@ -6,7 +7,7 @@ const KEY_ENDED = 'You were signed out because this key was revoked or has expir
 const UNUSED = 'You were signed out because you did not use this tab for 30 minutes.';
 
 export interface SignInState {
-  /** The key of this tab. */
+  /** The key of this tab. A new tab takes it from another tab of the browser, and signing out ends all of them. */
   key: string | null;
   /** Why the user is signed out. */
   notice: string | undefined;
@@ -27,7 +28,14 @@ export function useSignInState(): SignInState {
     setState({ key: null, notice: why });
   }, []);
   useEffect(() => (key === null ? undefined : watchUse(() => leave(UNUSED))), [key, leave]);
-  const signOut = useCallback(() => leave(SIGNED_OUT), [leave]);
+  const wasSignedOut = notice !== undefined;
+  useEffect(() => {
+    if (!wasSignedOut) return joinTabs({ onKey: signIn, onSignOut: () => leave(SIGNED_OUT) });
+  }, [wasSignedOut, signIn, leave]);
+  const signOut = useCallback(() => {
+    signOutOtherTabs();
+    leave(SIGNED_OUT);
+  }, [leave]);
   const onUnauthorized = useCallback(
     (ended: string) => {
       if (rememberedKey() === ended) leave(KEY_ENDED); // otherwise a late response for a replaced key

@@ -1,0 +1,42 @@
+import { isIdle, lastUseAt, rememberedKey } from './remembered-key.ts';
+
+type Message = { type: 'ask' } | { type: 'answer'; key: string; usedAt: number } | { type: 'sign-out' };
+
+/** Tabs can be signed in with different keys. A new tab waits this long for other answers, and takes the tab used last. */
+const ANSWERS_MS = 50;
+
+/** Tabs of this dashboard in the same browser exchange the key here. Only pages of the same origin can join, and nothing is stored. */
+const channelName = (): string => `dashboard ${location.pathname}`;
+
+interface Handlers {
+  /** Another tab is signed in with this key. */
+  onKey(key: string): void;
+  onSignOut(): void;
+}
+
+/** Answers other tabs with the key of this one. A tab without a key asks for one, so that a link in a new tab is signed in. */
+export function joinTabs({ onKey, onSignOut }: Handlers): () => void {
+  const channel = new BroadcastChannel(channelName());
+  const post = (message: Message) => channel.postMessage(message);
+  let best: Extract<Message, { type: 'answer' }> | undefined;
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    const key = rememberedKey();
+    if (data.type === 'sign-out') {
+      if (key !== null) onSignOut();
+    } else if (data.type === 'ask') {
+      if (key !== null && !isIdle()) post({ type: 'answer', key, usedAt: lastUseAt() });
+    } else if (key === null) {
+      if (best === undefined) setTimeout(() => rememberedKey() === null && best && onKey(best.key), ANSWERS_MS);
+      if (best === undefined || data.usedAt > best.usedAt) best = data;
+    }
+  };
+  if (rememberedKey() === null) post({ type: 'ask' });
+  return () => channel.close();
+}
+
+/** Signs out the other tabs of the browser. */
+export function signOutOtherTabs(): void {
+  const channel = new BroadcastChannel(channelName());
+  channel.postMessage({ type: 'sign-out' } satisfies Message);
+  channel.close();
+}
