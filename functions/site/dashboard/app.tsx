@@ -1,31 +1,20 @@
-import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Environment } from '../../../lib/space.ts';
 import { PageTitle } from './components/basics.tsx';
-import { Icon } from './components/icons.tsx';
 import { DeliveryPage } from './deliveries/delivery.tsx';
 import { DocumentPage } from './documents/document.tsx';
 import { NewDocument } from './documents/document-editor.tsx';
 import { Documents } from './documents/documents.tsx';
 import { EventPage } from './events/event.tsx';
 import { Events } from './events/events.tsx';
-import { Finder } from './finder/finder.tsx';
 import { KeyPage } from './keys/key.tsx';
 import { Keys, NewKey } from './keys/keys.tsx';
 import { Overview } from './overview/overview.tsx';
 import { Settings } from './settings/settings.tsx';
 import { SignIn } from './settings/sign-in.tsx';
+import { Shell } from './shell.tsx';
 import { createCall } from './state/api.ts';
 import { linkTo, type Place, usePlace } from './state/router.ts';
-import {
-  canOpen,
-  environmentsOf,
-  keyIdOf,
-  keyTypeOf,
-  SessionContext,
-  useProject,
-  useSession,
-} from './state/session.ts';
+import { canOpen, environmentsOf, keyIdOf, keyTypeOf, SessionContext, useSession } from './state/session.ts';
 import { useSignInState } from './state/sign-in-state.ts';
 import { Tokens } from './tokens/tokens.tsx';
 import { WebhookPage } from './webhooks/webhook.tsx';
@@ -64,80 +53,6 @@ export function App() {
   );
 }
 
-const SECTIONS = [
-  ['', 'Overview'],
-  ['events', 'Events'],
-  ['webhooks', 'Webhooks'],
-  ['keys', 'Keys'],
-  ['tokens', 'Tokens'],
-  ['documents', 'Documents'],
-  ['settings', 'Settings'],
-] as const;
-
-interface ShellProps {
-  place: Place;
-  /** The environments that the key can show. */
-  environments: readonly Environment[];
-  projectVersion: number;
-  onSignOut: () => void;
-  children: ComponentChildren;
-}
-
-function Shell({ place, environments, projectVersion, onSignOut, children }: ShellProps) {
-  const { environment, segments } = place;
-  const section = segments[0] ?? '';
-  const session = useSession();
-  const { isAdmin, keyId, shownKey } = session;
-  const project = useProject(projectVersion);
-  return (
-    <div class={`shell ${environment}`}>
-      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to content
-      </button>
-      <header class="masthead">
-        <div class="top">
-          <a class="brand" href={linkTo(environment)}>
-            Document Sync Service
-            <small title={`Signed in with ${keyId}`}>
-              {project.value ? `${project.value.name} · ${shownKey}` : shownKey}
-            </small>
-          </a>
-          <Finder />
-          {environments.length > 1 && <EnvironmentSwitch of={environments} current={environment} section={section} />}
-          <button type="button" class="button quiet" onClick={onSignOut}>
-            Sign out
-          </button>
-        </div>
-        {environment === 'sandbox' && (
-          <p class="sandbox-banner">
-            <strong>Sandbox</strong> You are viewing test data. Live data is not affected.
-            {isAdmin && ' Admin keys and settings apply to both environments.'}
-          </p>
-        )}
-      </header>
-      <nav class="sections" aria-label="Sections">
-        {SECTIONS.filter(([name]) => canOpen(session, name)).map(([name, title]) => (
-          <a
-            key={name}
-            href={linkTo(environment, name ? [name] : [])}
-            aria-current={section === name ? 'page' : undefined}
-          >
-            <Icon name={name || 'overview'} />
-            {title}
-          </a>
-        ))}
-        <a href="docs" target="_blank" rel="noreferrer">
-          <Icon name="docs" />
-          Docs
-        </a>
-      </nav>
-      <main id="main" tabIndex={-1}>
-        {children}
-      </main>
-    </div>
-  );
-}
-
 function NeedsAdmin() {
   const { shownKey } = useSession();
   return (
@@ -147,30 +62,6 @@ function NeedsAdmin() {
         You are signed in with <code>{shownKey}</code>. Keys, settings and the audit log need an admin key.
       </p>
     </>
-  );
-}
-
-const NAMES: Record<Environment, string> = { live: 'Live', sandbox: 'Sandbox' };
-
-interface SwitchProps {
-  of: readonly Environment[];
-  current: Environment;
-  section: string;
-}
-
-function EnvironmentSwitch({ of: environments, current, section }: SwitchProps) {
-  return (
-    <nav class="environments" aria-label="Environment">
-      {environments.map((each) => (
-        <a
-          key={each}
-          href={linkTo(each, section ? [section] : [])}
-          aria-current={each === current ? 'true' : undefined}
-        >
-          {NAMES[each]}
-        </a>
-      ))}
-    </nav>
   );
 }
 
