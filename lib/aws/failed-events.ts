@@ -10,8 +10,8 @@ interface StreamRecord {
 type Put = (url: string, body: string) => Promise<Pick<Response, 'ok' | 'status'>>;
 
 /** Tries of one PUT after the first. `aws4fetch` waits between them, for 50 ms at first. */
-const RETRIES = 3;
-const TIMEOUT_MS = 5000;
+export const RETRIES = 3;
+export const TIMEOUT_MS = 5000;
 
 /**
  * Stores a record in the bucket of failed events in the format that Lambda uses for discarded batches: `payload` is a batch that

@@ -6,7 +6,7 @@ import { type Log, log } from './log.ts';
 /** Milliseconds since 1970. */
 type Clock = () => number;
 
-const SETTINGS = {
+export const SETTINGS = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
 } as const;
 export type ClientSettings = typeof SETTINGS;

@@ -6,7 +6,7 @@ import { type DeliveryMessage, runKey } from './messages.ts';
 import type { Claim, EmailClaims } from './outage.ts';
 
 /** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
-const CLAIM_MS = 60_000;
+export const CLAIM_MS = 60_000;
 
 /** The members of a webhook for an email: its delivery, when it was sent, and the end of the current claim. */
 interface Members {

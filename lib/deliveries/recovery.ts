@@ -7,7 +7,7 @@ import type { DeliveryRecord } from './record.ts';
 import type { Trigger } from './statuses.ts';
 
 /** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
-const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
+export const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** The default pace of a recovery in deliveries per second. */
 export const DEFAULT_PER_SECOND = 50;

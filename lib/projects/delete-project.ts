@@ -24,7 +24,7 @@ export interface DeletionDeps {
 }
 
 /** How long one call works. The caller calls again until `state` is `deleted`. */
-const WORK_MS = 10_000;
+export const WORK_MS = 10_000;
 
 /**
  * Deletes a project in steps. The first call needs the name of the project, and revokes all of its credentials. Each call continues

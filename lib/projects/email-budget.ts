@@ -3,7 +3,7 @@ export const MAX_EMAILS = 5;
 export const EMAIL_WINDOW_MS = 10 * 60 * 1000;
 
 /** An email that is not confirmed after this time was lost in a crash. It is longer than the timeout of every function. */
-const LOST_AFTER_MS = 60 * 1000;
+export const LOST_AFTER_MS = 60 * 1000;
 
 /** The maximum number of lines in a summary. Each project has at most 200 webhooks. */
 const MAX_LINES = 200;

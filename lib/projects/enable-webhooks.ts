@@ -35,7 +35,7 @@ const PAGE = 20;
  * A recovery waits until the invocation that enables its webhook has ended, so that it finds no disabled webhook. The maximum
  * duration is the timeout of the function (infra/projects.ts).
  */
-const DELAY_SECONDS = 60;
+export const DELAY_SECONDS = 60;
 
 /**
  * Enables webhooks and recovers their deliveries, for a page of projects. Leaves out suspended projects. Queues each recovery before

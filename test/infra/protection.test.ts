@@ -1,4 +1,4 @@
-import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../infra/service.ts';
 import { appProps, everyOption, synth, synthUnvalidated } from './synth.ts';
@@ -14,14 +14,6 @@ describe('data and logs', () => {
   it('are deleted from every log group after the retention of the settings', () => {
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
     synth(everyOption).allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
-  });
-
-  it('can be encrypted with a customer-managed key, which every function can use', () => {
-    const encrypted = synth(everyOption);
-    const roles = Object.values(encrypted.findResources('AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Role['Fn::GetAtt'][0],
-    );
-    expect(roles.filter((role) => !usesKey(encrypted, role))).toEqual([]);
   });
 });
 
@@ -84,16 +76,6 @@ describe('a permission of another service', () => {
       },
     });
   });
-
-  it('covers no request to the alarm topic without TLS', () => {
-    synth(everyOption).hasResourceProperties('AWS::SNS::TopicPolicy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
-        ]),
-      },
-    });
-  });
 });
 
 describe('the index of deliveries', () => {
@@ -136,26 +118,9 @@ describe('the stats', () => {
   });
 });
 
-describe('an alarm on messages that could not be processed', () => {
-  it('watches every dead-letter queue', () => {
-    for (const queue of ['DeadLetters', 'FailedSchedules']) {
-      const Dimensions = [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }];
-      template.hasResourceProperties('AWS::CloudWatch::Alarm', { Dimensions, Threshold: 0 });
-    }
-  });
-});
-
 describe('an alarm on a stream that nobody reads', () => {
   it('fires without a value', () => {
     const stopped = { ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' };
     template.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', stopped, 2);
   });
 });
-
-function usesKey(encrypted: Template, role: string): boolean {
-  const policies = Object.values(
-    encrypted.findResources('AWS::IAM::Policy', { Properties: { Roles: [{ Ref: role }] } }),
-  );
-  const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
-  return statements.some(({ Action }) => [Action].flat().includes('kms:Decrypt'));
-}

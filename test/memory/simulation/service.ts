@@ -51,6 +51,7 @@ const FAN_OUT_LIMIT_MS = 60_000;
 const CHECK_LIMIT_MS = 30_000;
 /** The delays until indexes and eventually consistent reads contain a write. Most writes take milliseconds. */
 const REPLICATION_MS = [1, 10, 900];
+export const MAX_REPLICATION_MS = Math.max(...REPLICATION_MS);
 /** The queues reject 1 in this many events, until an operator replays it. */
 const REFUSED_EVERY = 32;
 const REPLAY_AFTER_MS = 10 * 60 * 1000;

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validations } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../infra/service.ts';
+import { promises } from '../../infra/promises.ts';
 import { appProps, choices } from '../../infra/synth.ts';
 
 /** All options of each parameter. */
@@ -33,20 +35,23 @@ function covering(): object[] {
 }
 const combinations = covering();
 
-/** Returns the rules of cdk-nag that the template with these settings violates. */
+/** Returns the rules of cdk-nag, and the promises of every resource, that the template with these settings violates. */
 function violationsOf(settings: object): string[] {
   const app = createApp(appProps(settings));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { directory } = app.synth();
-  const { pluginReports } = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
-  return pluginReports.flatMap(({ violations }: { violations: { ruleName: string }[] }) =>
+  const assembly = app.synth();
+  const template = Template.fromJSON(assembly.getStackArtifact('DocumentSyncService').template);
+  const broken = Object.values(promises).flatMap((brokenBy) => brokenBy(template));
+  const { pluginReports } = JSON.parse(readFileSync(join(assembly.directory, 'validation-report.json'), 'utf8'));
+  const findings = pluginReports.flatMap(({ violations }: { violations: { ruleName: string }[] }) =>
     violations.map(({ ruleName }) => ruleName),
   );
+  return [...broken, ...findings];
 }
 
 describe('the template', () => {
   it(
-    `has no cdk-nag findings for any two context parameters together (${combinations.length} combinations)`,
+    `keeps every promise and has no cdk-nag findings for any two context parameters together (${combinations.length} combinations)`,
     { timeout: 300_000 },
     () => {
       for (const combination of combinations)

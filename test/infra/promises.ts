@@ -1,0 +1,278 @@
+import type { Template } from 'aws-cdk-lib/assertions';
+import { VARIABLES } from '../support/runtime.ts';
+import { actionsOf, idIn, isOn, mappingsOf, resourcesOf, type Statement, statementsOf } from './resources.ts';
+
+/** Returns the ids of the resources that break a promise. */
+type Promised = (template: Template) => string[];
+
+/** The ids of the resources of a type for which a condition is false. */
+const each =
+  // biome-ignore lint/suspicious/noExplicitAny: properties of any type of resource
+    (type: string, isKept: (properties: any, template: Template, id: string) => boolean): Promised =>
+    (template) =>
+      resourcesOf(template, type).flatMap(([id, properties]) => (isKept(properties, template, id) ? [] : [id]));
+
+const queuesOf = (template: Template) => resourcesOf(template, 'AWS::SQS::Queue');
+
+/** Whether a policy on a resource denies every request without TLS. */
+const deniesPlainText = (template: Template, type: string, member: string, id: string): boolean =>
+  resourcesOf(template, type).some(
+    ([, { PolicyDocument, [member]: covered }]) =>
+      [covered].flat().some((one) => idIn(one) === id) &&
+      PolicyDocument.Statement.some(
+        ({ Effect, Principal, Condition }: Record<string, unknown>) =>
+          Effect === 'Deny' &&
+          JSON.stringify(Principal).includes('*') &&
+          JSON.stringify(Condition) === '{"Bool":{"aws:SecureTransport":"false"}}',
+      ),
+  );
+
+/** The permissions on the key of a resource that calls with an action need (KMS Developer Guide, of each service). */
+const KEY_ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  'sqs:SendMessage': ['kms:GenerateDataKey', 'kms:Decrypt'],
+  'sqs:ReceiveMessage': ['kms:Decrypt'],
+  's3:PutObject': ['kms:GenerateDataKey'],
+  'dynamodb:GetItem': ['kms:Decrypt'],
+  'dynamodb:BatchGetItem': ['kms:Decrypt'],
+  'dynamodb:Query': ['kms:Decrypt'],
+  'dynamodb:PutItem': ['kms:Encrypt', 'kms:Decrypt'],
+  'dynamodb:UpdateItem': ['kms:Encrypt', 'kms:Decrypt'],
+  'dynamodb:DeleteItem': ['kms:Encrypt', 'kms:Decrypt'],
+  'dynamodb:GetRecords': ['kms:Decrypt'],
+};
+
+/** The resources that a customer-managed key encrypts, by logical id. */
+function encryptedBy(template: Template): Map<string, string> {
+  const keys = resourcesOf(template, 'AWS::KMS::Key').map(([id]) => id);
+  const types = ['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::DynamoDB::Table'];
+  return new Map(
+    types.flatMap((type) =>
+      resourcesOf(template, type).flatMap(([id, properties]) => {
+        const key = keys.find((each) => JSON.stringify(properties).includes(`"Fn::GetAtt":["${each}",`));
+        return key === undefined ? [] : [[id, key] as const];
+      }),
+    ),
+  );
+}
+
+// Actions without resource types (Service Authorization Reference), and those that Lambda needs on any interface of a VPC.
+const UNNAMEABLE = new Set([
+  'xray:PutTraceSegments',
+  'xray:PutTelemetryRecords',
+  'dynamodb:ListStreams',
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+]);
+/** The attributes that a scan of the whole table can read. */
+const KEY_ATTRIBUTES = '["pk","sk","keysOf"]';
+
+/** The statements of the policies of functions and schedules. */
+const allStatements = (template: Template) =>
+  resourcesOf(template, 'AWS::IAM::Policy').flatMap(([id, { PolicyDocument }]) =>
+    (PolicyDocument.Statement as Statement[]).map((statement) => [id, statement] as const),
+  );
+
+/** What is true of every resource of its type, with any settings. */
+export const promises: Readonly<Record<string, Promised>> = {
+  'an alarm notifies the topic of its start and its end, if there is a topic': (template) => {
+    const topics = resourcesOf(template, 'AWS::SNS::Topic').map(([Ref]) => ({ Ref }));
+    const isKept = ({ AlarmActions = [], OKActions = [], ActionsEnabled = true }) =>
+      ActionsEnabled && JSON.stringify([AlarmActions, OKActions]) === JSON.stringify([topics, topics]);
+    return each('AWS::CloudWatch::Alarm', isKept)(template);
+  },
+
+  'an alarm decides about missing data explicitly': each(
+    'AWS::CloudWatch::Alarm',
+    ({ TreatMissingData }) =>
+      TreatMissingData === 'notBreaching' || TreatMissingData === 'breaching' || TreatMissingData === 'ignore',
+  ),
+
+  'a dead-letter queue has an alarm on its first message': (template) => {
+    const consumed = mappingsOf(template).map(({ source }) => source);
+    const watched = resourcesOf(template, 'AWS::CloudWatch::Alarm').flatMap(
+      ([, { MetricName, Threshold, Dimensions = [] }]) =>
+        MetricName === 'ApproximateNumberOfMessagesVisible' && Threshold === 0 ? [idIn(Dimensions[0]?.Value)] : [],
+    );
+    return queuesOf(template).flatMap(([id]) => (consumed.includes(id) || watched.includes(id) ? [] : [id]));
+  },
+
+  'a queue with a consumer has a dead-letter queue': (template) => {
+    const consumed = mappingsOf(template).map(({ source }) => source);
+    const ids = queuesOf(template).map(([id]) => id);
+    return queuesOf(template).flatMap(([id, { RedrivePolicy }]) => {
+      const target = idIn(RedrivePolicy?.deadLetterTargetArn);
+      return consumed.includes(id) && !(ids.includes(target) && !consumed.includes(target)) ? [id] : [];
+    });
+  },
+
+  'a queue is encrypted and accepts only TLS': each(
+    'AWS::SQS::Queue',
+    ({ KmsMasterKeyId, SqsManagedSseEnabled }, template, id) =>
+      (KmsMasterKeyId !== undefined || SqsManagedSseEnabled === true) &&
+      deniesPlainText(template, 'AWS::SQS::QueuePolicy', 'Queues', id),
+  ),
+
+  'a bucket is private and encrypted, and accepts only TLS': each(
+    'AWS::S3::Bucket',
+    ({ BucketEncryption, PublicAccessBlockConfiguration: block = {} }, template, id) =>
+      BucketEncryption !== undefined &&
+      ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'].every(
+        (name) => block[name],
+      ) &&
+      deniesPlainText(template, 'AWS::S3::BucketPolicy', 'Bucket', id),
+  ),
+
+  'a topic accepts only TLS': each('AWS::SNS::Topic', (_, template, id) =>
+    deniesPlainText(template, 'AWS::SNS::TopicPolicy', 'Topics', id),
+  ),
+
+  'a role can use the key of everything that it reads or writes': (template) => {
+    const encrypted = [...encryptedBy(template)];
+    return resourcesOf(template, 'AWS::IAM::Role').flatMap(([role]) => {
+      const statements = statementsOf(template, role);
+      const missing = encrypted.flatMap(([id, key]) => {
+        const permitted = statements.filter((one) => isOn(one, key)).flatMap(actionsOf);
+        const used = statements.filter((one) => isOn(one, id)).flatMap(actionsOf);
+        return used.flatMap((action) => KEY_ACTIONS[action] ?? []).filter((needed) => !permitted.includes(needed));
+      });
+      return [...new Set(missing)].map((action) => `${role} ${action}`);
+    });
+  },
+
+  'a function writes all lines at INFO, as JSON, to its own log group': (template) => {
+    const groups = resourcesOf(template, 'AWS::Lambda::Function').map(([, { LoggingConfig }]) =>
+      idIn(LoggingConfig?.LogGroup),
+    );
+    // Metrics are lines of the log at INFO. A higher level would stop their alarms.
+    const isKept = ({
+      LoggingConfig: log,
+    }: {
+      LoggingConfig: { ApplicationLogLevel: string; SystemLogLevel: string; LogFormat: string; LogGroup: object };
+    }) =>
+      log.ApplicationLogLevel === 'INFO' &&
+      ['WARN', 'INFO', 'DEBUG'].includes(log.SystemLogLevel) &&
+      log.LogFormat === 'JSON' &&
+      groups.filter((id) => id !== '' && id === idIn(log.LogGroup)).length === 1;
+    return each('AWS::Lambda::Function', isKept)(template);
+  },
+
+  'a log group expires': each('AWS::Logs::LogGroup', ({ RetentionInDays }) => RetentionInDays > 0),
+
+  'a function has only known variables, and none that weakens it': each(
+    'AWS::Lambda::Function',
+    ({ Environment: { Variables } }) =>
+      Object.keys(Variables).every(
+        (name) =>
+          [...Object.keys(VARIABLES), 'SOURCE_ADDRESSES'].includes(name) ||
+          /^(NODE_OPTIONS|POWERTOOLS_\w+)$/.test(name),
+      ),
+  ),
+
+  'a function feeds its own queue exactly if Lambda allows the recursion': (template) => {
+    const sends = ({ fn, source }: { fn: { Role: object }; source: string }) =>
+      statementsOf(template, idIn(fn.Role)).some(
+        (one) => actionsOf(one).includes('sqs:SendMessage') && isOn(one, source),
+      );
+    return mappingsOf(template).flatMap(({ id, fn, source }) =>
+      sends({ fn: fn as { Role: object }, source }) === (fn.RecursiveLoop === 'Allow') ? [] : [id],
+    );
+  },
+
+  'a function reports the failed items of its batches': (template) =>
+    mappingsOf(template).flatMap(({ id, mapping }) =>
+      mapping.TumblingWindowInSeconds || String(mapping.FunctionResponseTypes) === 'ReportBatchItemFailures'
+        ? []
+        : [id],
+    ),
+
+  'a queue hides a message for six time limits of its consumer and the batching window': (template) => {
+    const queues = Object.fromEntries(queuesOf(template));
+    return mappingsOf(template).flatMap(({ source, fn, mapping, isStream }) => {
+      const needed = 6 * fn.Timeout + (mapping.MaximumBatchingWindowInSeconds ?? 0);
+      return isStream || queues[source]?.VisibilityTimeout >= needed ? [] : [source];
+    });
+  },
+
+  'a stream is read from its oldest record, without a limit on tries': (template) =>
+    mappingsOf(template).flatMap(({ id, isStream, mapping }) =>
+      !isStream || (mapping.StartingPosition === 'TRIM_HORIZON' && mapping.MaximumRetryAttempts === -1) ? [] : [id],
+    ),
+
+  'a stream without a fixed order of batches bisects a failing batch, and keeps what it discards': (template) =>
+    mappingsOf(template).flatMap(({ id, isStream, mapping }) => {
+      const isKept =
+        mapping.BisectBatchOnFunctionError === true && idIn(mapping.DestinationConfig?.OnFailure.Destination) !== '';
+      // A tumbling window needs whole batches in order. It discards nothing before the stream does.
+      const isOrdered = mapping.TumblingWindowInSeconds > 0 && (mapping.MaximumRecordAgeInSeconds ?? -1) === -1;
+      return !isStream || isOrdered !== isKept ? [] : [id];
+    }),
+
+  'a resource that loses data when it is deleted is retained, or the settings allow the loss': (template) => {
+    const isDisposable = resourcesOf(template, 'AWS::DynamoDB::Table').some(
+      ([, { DeletionPolicy }]) => DeletionPolicy === 'Delete',
+    );
+    const isKept = ({ DeletionPolicy }: { DeletionPolicy?: string }) => isDisposable || DeletionPolicy === 'Retain';
+    return ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'].flatMap((type) => each(type, isKept)(template));
+  },
+
+  'a statement names its actions, and its resources where IAM supports them': (template) =>
+    allStatements(template).flatMap(([id, statement]) => {
+      const actions = actionsOf(statement);
+      const isNamed = ![statement.Resource].flat().includes('*') || actions.every((action) => UNNAMEABLE.has(action));
+      return isNamed && !actions.some((action) => action.includes('*')) ? [] : [id];
+    }),
+
+  'access to items of the table is limited to kinds of items, and a scan to their keys': (template) => {
+    const tables = [...resourcesOf(template, 'AWS::DynamoDB::Table').map(([id]) => id), ':table/'];
+    return allStatements(template).flatMap(([id, statement]) => {
+      const resources = [statement.Resource].flat().map((one) => JSON.stringify(one));
+      const isOnItems = resources.some(
+        (text) => tables.some((one) => text.includes(one)) && !/\/index\/|[Ss]tream/.test(text),
+      );
+      if (!isOnItems || !actionsOf(statement).some((action) => action.startsWith('dynamodb:'))) return [];
+      const attributes = statement.Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'];
+      if (String(statement.Action) === 'dynamodb:Scan')
+        return JSON.stringify(attributes) === KEY_ATTRIBUTES ? [] : [id];
+      const kinds = [statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? ''].flat();
+      return kinds.every((kind) => /^[A-Z]+#\*$/.test(String(kind))) ? [] : [id];
+    });
+  },
+
+  'the inline policies of a role fit into its 10,240 characters': each(
+    'AWS::IAM::Policy',
+    ({ PolicyDocument }) => JSON.stringify(PolicyDocument).length < 8000,
+  ),
+
+  'a service can assume a role, or invoke a function, only for this account and resource': (template) => [
+    ...each(
+      'AWS::IAM::Role',
+      ({ AssumeRolePolicyDocument }) =>
+        // These services assume only the roles of their own functions, deployment groups and APIs.
+        /lambda|codedeploy|apigateway/.test(JSON.stringify(AssumeRolePolicyDocument.Statement[0].Principal)) ||
+        ['aws:SourceAccount', 'aws:SourceArn'].every((name) =>
+          JSON.stringify(AssumeRolePolicyDocument.Statement).includes(name),
+        ),
+    )(template),
+    ...each('AWS::Lambda::Permission', ({ SourceArn }) => SourceArn !== undefined)(template),
+  ],
+
+  'a method needs a credential, except public pages and preflights': (template) => {
+    const authorizers = resourcesOf(template, 'AWS::ApiGateway::Authorizer').map(([id]) => id);
+    const isPublic = ({
+      HttpMethod,
+      Integration,
+    }: {
+      HttpMethod: string;
+      Integration: { Type: string; Uri?: unknown };
+    }) => HttpMethod === 'OPTIONS' || /Dashboard/.test(JSON.stringify(Integration.Uri ?? ''));
+    return each(
+      'AWS::ApiGateway::Method',
+      (method) =>
+        isPublic(method) || (method.AuthorizationType === 'CUSTOM' && authorizers.includes(idIn(method.AuthorizerId))),
+    )(template);
+  },
+};

@@ -1,0 +1,121 @@
+import type { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { RETRIES, TIMEOUT_MS } from '../../lib/aws/failed-events.ts';
+import { SETTINGS } from '../../lib/aws/runtime.ts';
+import { CLAIM_MS } from '../../lib/deliveries/email-claim-store.ts';
+import { QUICK_WITHIN_MS, SLOW_AFTER_MS, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from '../../lib/deliveries/lanes.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/post.ts';
+import { MAX_QUEUE_DELAY_SECONDS } from '../../lib/deliveries/queue-retry.ts';
+import { RECOVERY_DELAY_SECONDS, STUCK_AFTER_MS } from '../../lib/deliveries/recovery.ts';
+import { RETRY_DELAYS_SECONDS } from '../../lib/deliveries/retry-schedule.ts';
+import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
+import { EVENT_RETENTION_MS } from '../../lib/events/event.ts';
+import { REPLAY_MS, RUNNING_MS } from '../../lib/http/idempotency.ts';
+import { allOperations } from '../../lib/http/operations.ts';
+import { WORK_MS } from '../../lib/projects/delete-project.ts';
+import { SETTLE_MS } from '../../lib/projects/deletion.ts';
+import { EMAIL_WINDOW_MS, LOST_AFTER_MS } from '../../lib/projects/email-budget.ts';
+import { DELAY_SECONDS } from '../../lib/projects/enable-webhooks.ts';
+import { MAX_REPLICATION_MS } from '../memory/simulation/service.ts';
+import { mappingsOf, resourcesOf } from './resources.ts';
+import { everyOption, extremes, synth } from './synth.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The longest delay of a message in SQS (SQS Developer Guide, "Delay queues"). */
+const SQS_DELAY_SECONDS = 900;
+/** How long API Gateway waits for a function (API Gateway Developer Guide, "Quotas"). */
+const GATEWAY_MS = 29_000;
+
+/** The longest time limit of functions in milliseconds, by their name in `functions/`. */
+function limitMs(template: Template, isWanted: (name: string) => boolean): number {
+  const wanted = resourcesOf(template, 'AWS::Lambda::Function').filter(([, { Environment }]) =>
+    isWanted(Environment.Variables.POWERTOOLS_SERVICE_NAME),
+  );
+  expect(wanted.length).toBeGreaterThan(0);
+  return Math.max(...wanted.map(([, { Timeout }]) => Timeout * 1000));
+}
+const apiFunctions: readonly string[] = ['authorizer', ...allOperations.map((operation) => operation.function)];
+
+describe.each([
+  ['the defaults', {}],
+  ['every option', everyOption],
+  ['the lowest and highest limits', extremes],
+])('with %s', (_, settings) => {
+  const template = synth(settings);
+  const limitOf = (...names: string[]) => limitMs(template, (name) => names.includes(name));
+  const every = limitMs(template, () => true);
+  const mappings = mappingsOf(template);
+  const queues = Object.fromEntries(resourcesOf(template, 'AWS::SQS::Queue'));
+
+  it('frees an idempotency key only after its function must have ended', () => {
+    const creating = allOperations.filter(({ creates }) => creates).map((operation) => operation.function);
+    expect(RUNNING_MS).toBeGreaterThan(limitOf(...creating));
+    expect(REPLAY_MS).toBeGreaterThan(RUNNING_MS);
+  });
+
+  it('ends a function of the API before the gateway stops waiting', () => {
+    expect(limitOf(...apiFunctions)).toBeLessThan(GATEWAY_MS);
+  });
+
+  it('keeps a claim of an email until its function has ended, and ends it before its message is visible again', () => {
+    expect(CLAIM_MS).toBeGreaterThan(limitOf('deliver'));
+    const hidden = mappings.filter(({ isStream }) => !isStream).map(({ source }) => queues[source]?.VisibilityTimeout);
+    expect(CLAIM_MS).toBeLessThan(Math.min(...hidden) * 1000);
+  });
+
+  it('counts an email as lost only after its function must have ended', () => {
+    expect(LOST_AFTER_MS).toBeGreaterThan(limitOf(...apiFunctions, 'deliver', 'email-events'));
+    expect(LOST_AFTER_MS).toBeLessThan(EMAIL_WINDOW_MS);
+  });
+
+  it('ends an attempt long before its function', () => {
+    // Two attempts can follow each other on one connection, and the calls to AWS need time.
+    expect(2 * ATTEMPT_TIMEOUT_MS + 3 * SETTINGS.requestHandler.requestTimeout).toBeLessThan(limitOf('deliver'));
+  });
+
+  it('leaves time for another try when a call to AWS hangs', () => {
+    const { connectionTimeout, requestTimeout } = SETTINGS.requestHandler;
+    expect(2 * (connectionTimeout + requestTimeout)).toBeLessThan(limitMs(template, () => true));
+    for (const [id, { Timeout }] of resourcesOf(template, 'AWS::Lambda::Function'))
+      expect(2 * (connectionTimeout + requestTimeout), id).toBeLessThan(Timeout * 1000);
+    expect((RETRIES + 1) * TIMEOUT_MS).toBeLessThan(limitOf('fan-out'));
+  });
+
+  it('works on projects in steps that the function has time for', () => {
+    expect(2 * WORK_MS).toBeLessThan(limitOf('projects'));
+    expect(DELAY_SECONDS * 1000).toBeGreaterThanOrEqual(limitOf('projects'));
+    expect(SETTLE_MS).toBeGreaterThan(2 * every);
+  });
+
+  it('counts a delivery as stuck only after the fan-out and the schedules gave up', () => {
+    const ages = mappings.map(({ mapping }) => (mapping.MaximumRecordAgeInSeconds ?? -1) * 1000);
+    expect(STUCK_AFTER_MS).toBeGreaterThan(Math.max(...ages));
+    expect(STUCK_AFTER_MS).toBeGreaterThanOrEqual(DAY_MS); // the retries of Scheduler
+  });
+
+  it('keeps work longer than it can take', () => {
+    const retriesMs = RETRY_DELAYS_SECONDS.reduce((sum, seconds) => sum + seconds, 0) * 1000;
+    const kept = Object.values(queues).map((queue) => queue.MessageRetentionPeriod * 1000);
+    expect(retriesMs + DAY_MS).toBeLessThan(Math.min(...kept, EVENT_RETENTION_MS));
+  });
+});
+
+describe('a delay', () => {
+  it('fits into a queue', () => {
+    for (const seconds of [MAX_QUEUE_DELAY_SECONDS, MAX_LEASE_SECONDS, EMAIL_WINDOW_MS / 1000, DELAY_SECONDS])
+      expect(seconds).toBeLessThanOrEqual(SQS_DELAY_SECONDS);
+  });
+
+  it('is longer than the delay of the index for a recovery', () => {
+    expect(RECOVERY_DELAY_SECONDS * 1000).toBeGreaterThan(MAX_REPLICATION_MS);
+    expect(RECOVERY_DELAY_SECONDS).toBeLessThanOrEqual(SQS_DELAY_SECONDS);
+  });
+});
+
+describe('the limits of the lanes', () => {
+  it('are in order, within the time of an attempt', () => {
+    const limits = [QUICK_WITHIN_MS, SUSPECT_AFTER_MS, SLOW_AFTER_MS, ATTEMPT_TIMEOUT_MS, SUSPECT_FOR_MS];
+    expect(limits.toSorted((a, b) => a - b)).toEqual(limits);
+    expect(new Set(limits).size).toBe(limits.length);
+  });
+});
