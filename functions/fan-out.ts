@@ -1,9 +1,9 @@
 import { connect } from '../lib/aws/backend.ts';
 import { failedEvents } from '../lib/aws/failed-events.ts';
 import { lambda, type Runtime, variable } from '../lib/aws/runtime.ts';
-import { fanOutConsumer } from '../lib/deliveries/fan-out-consumers.ts';
 import { laneQueues } from '../lib/deliveries/queue-store.ts';
 import { deliveries } from '../lib/deliveries/store.ts';
+import { fanOutConsumer } from '../lib/deliveries/stream-consumers.ts';
 import { allWebhooks } from '../lib/webhooks/store.ts';
 
 /** `keeper` creates the function that stores a record that cannot be handled. */

@@ -1,7 +1,7 @@
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
-import { countConsumer } from '../lib/deliveries/count-consumers.ts';
 import { stats } from '../lib/deliveries/stats-store.ts';
+import { countConsumer } from '../lib/deliveries/stream-consumers.ts';
 
 export const create = (runtime: Runtime) => {
   const backend = connect(runtime);

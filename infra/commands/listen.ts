@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as v from 'valibot';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
 import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret, Secret } from '../../lib/webhooks/secrets.ts';

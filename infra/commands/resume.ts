@@ -4,7 +4,7 @@ import { itemKey } from '../../lib/aws/items.ts';
 import { toDelivery } from '../../lib/deliveries/log-store.ts';
 import { type DeliveryMessage, groupOf } from '../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../lib/deliveries/record.ts';
-import { UNDER_WAY } from '../../lib/deliveries/statuses.ts';
+import { UNDER_WAY } from '../../lib/deliveries/retry-schedule.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';

@@ -1,3 +1,4 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { ConflictError, RefusedError, UnavailableError } from '../errors.ts';
 
 // Errors of the AWS SDK for valid requests that can succeed later.
@@ -24,7 +25,7 @@ const REFUSALS = new Set(['InvalidMessageContents', 'SerializationException', 'V
 
 /** Converts an error of the AWS SDK to the domain error that callers can handle without knowing AWS. */
 export function domainError(error: unknown): unknown {
-  if (isTransient(error)) return new UnavailableError(error);
+  if (isTransient(error) || isTransientCancellation(error)) return new UnavailableError(error);
   const { name, message } = error as Error;
   return REFUSALS.has(name) ? new RefusedError(message, { cause: error }) : error;
 }
@@ -38,4 +39,47 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof RefusedError || error instanceof TypeError || error instanceof RangeError) return false;
   if (error instanceof UnavailableError || error instanceof ConflictError) return true;
   return error instanceof Error && ('$metadata' in error || 'code' in error); // the SDK's errors and Node's system errors
+}
+
+const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+/** An item in DynamoDB's own notation. */
+type AttributeValues = Record<string, AttributeValue>;
+
+interface CancellationReason {
+  Code?: string | undefined;
+  Item?: AttributeValues | undefined;
+}
+
+/** A write whose condition was false, with its index and the stored item, if any. */
+export interface FailedCondition {
+  index: number;
+  item: AttributeValues | undefined;
+}
+
+/** The false conditions of a write or a transaction. Other errors have none. */
+export function failedConditions(error: unknown): FailedCondition[] {
+  const { name, Item } = error as { name?: string; Item?: AttributeValues };
+  if (name === 'ConditionalCheckFailedException') return [{ index: 0, item: Item }];
+  return (cancellationReasons(error) ?? []).flatMap(({ Code, Item: item }, index) =>
+    Code === 'ConditionalCheckFailed' ? [{ index, item }] : [],
+  );
+}
+
+/**
+ * Whether a write conflicted with a transaction, so nothing was written (DynamoDB Developer Guide, "Transaction conflict
+ * handling").
+ */
+export const isWriteConflict = (error: unknown): boolean =>
+  (error as Error).name === 'TransactionConflictException' || isTransientCancellation(error);
+
+/** Why a DynamoDB transaction was canceled, one reason per item; `null` if the error is another. */
+function cancellationReasons(error: unknown): CancellationReason[] | null {
+  const { name, CancellationReasons } = error as { name?: string; CancellationReasons?: CancellationReason[] };
+  return name === 'TransactionCanceledException' ? (CancellationReasons ?? []) : null;
+}
+
+function isTransientCancellation(error: unknown): boolean {
+  const codes = (cancellationReasons(error) ?? []).map(({ Code }) => Code ?? 'None').filter((code) => code !== 'None');
+  return codes.length > 0 && codes.every((code) => TRANSIENT_REASONS.has(code));
 }

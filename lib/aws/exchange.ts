@@ -1,5 +1,5 @@
 import type http from 'node:http';
-import { isSuccess, type Outcome } from '../deliveries/attempt.ts';
+import { bounded, isSuccess, type Outcome } from '../deliveries/attempt.ts';
 import {
   EXCERPT_BYTES,
   excerptOf,
@@ -7,7 +7,6 @@ import {
   failureCode,
   isInternalFailure,
 } from '../deliveries/endpoint-failures.ts';
-import { bounded } from '../deliveries/request-headers.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
 /** The maximum bytes that are read from a response body. */

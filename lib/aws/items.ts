@@ -1,8 +1,10 @@
-import { logPartitionOf } from '../deliveries/log-partitions.ts';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { StreamRecord } from 'aws-lambda';
+import type { DeliveryStatus } from '../deliveries/retry-schedule.ts';
 import type { Period } from '../deliveries/stats.ts';
-import type { DeliveryStatus } from '../deliveries/statuses.ts';
 import type { ItemKind } from '../deployment.ts';
 import { partitionOf } from '../events/placement.ts';
+import { bucketOf, ID_ALPHABET } from '../ids.ts';
 import { iso } from '../schema.ts';
 import type { Space } from '../space.ts';
 
@@ -17,7 +19,7 @@ import type { Space } from '../space.ts';
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
- *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; lib/deliveries/log-partitions.ts)
+ *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; LOG_PARTITIONS below)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
  *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
  *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
@@ -66,6 +68,19 @@ export const itemKey = {
 };
 
 /**
+ * The partitions of the delivery log of a webhook. Together they support 16,000 writes of 1 KB per second (DynamoDB quotas). A
+ * list reads all of them.
+ */
+export const LOG_PARTITIONS = 16;
+
+/** The partition of a delivery in the log of a webhook. */
+export const logPartitionOf = (eventId: string): string => partition(bucketOf(eventId, LOG_PARTITIONS));
+
+export const logPartitions = (): string[] => Array.from({ length: LOG_PARTITIONS }, (_, bucket) => partition(bucket));
+
+const partition = (bucket: number): string => ID_ALPHABET[bucket] as string;
+
+/**
  * The entry of a delivery in the index by status. A delivery that succeeds in its first attempt has none, so it costs no write
  * there.
  */
@@ -79,3 +94,7 @@ export const statusPartition = (webhookId: string, partition: string, status: De
 
 /** DynamoDB's time to live is in seconds. DynamoDB deletes late, so readers compare the time themselves. */
 export const timeToLive = (atMs: number): number => Math.ceil(atMs / 1000);
+
+/** Decodes an image of an item in a record of a stream. The types of the SDK and of events differ, but the JSON is the same. */
+export const streamItem = (image: NonNullable<StreamRecord['NewImage']>): Item =>
+  unmarshall(image as Parameters<typeof unmarshall>[0]) as Item;

@@ -7,8 +7,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { LAYOUT, LAYOUT_KEY } from '../deployment.ts';
 import { UnavailableError } from '../errors.ts';
-import { any, is, isNew } from './conditions.ts';
-import { put } from './expressions.ts';
+import { any, is, isNew, put } from './expressions.ts';
 import type { Write } from './writes.ts';
 
 /** The first project of a table stores its layout. The condition is false in a table with another layout. */

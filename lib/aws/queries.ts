@@ -1,7 +1,8 @@
 import { BY_PROJECT } from '../deployment.ts';
 import { earliestId, type IdPrefix } from '../ids.ts';
-import { all, type Condition } from './conditions.ts';
-import type { Query } from './table.ts';
+import { all, type Condition } from './expressions.ts';
+import type { Item } from './items.ts';
+import type { Query, Table } from './table.ts';
 
 /** Sort keys from `first` to `last`, both included. */
 export interface SortKeyRange {
@@ -62,3 +63,79 @@ export const filtered = (query: Query, { expression, names, values }: Condition)
   ExpressionAttributeNames: { ...query.ExpressionAttributeNames, ...names },
   ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...values },
 });
+
+/** The maximum rounds of queries for one page of a list. Each round reads twice as much as the previous one. */
+const MAX_ROUNDS = 4;
+
+/**
+ * How long a filtered page that is not full starts another round. The second round always starts. This time is usually enough for
+ * all rounds, which read about 14,000 items. With a slower store, a page ends earlier.
+ */
+const PATIENCE_MS = 300;
+
+/** The items to read first per item of the page, because most filters match many items. */
+const FIRST_READS = 4;
+
+/** The query of one partition, and the key of an item with a sort key in it. */
+export interface PartitionQuery {
+  query: Query;
+  keyOf(sortKey: string): object;
+}
+
+export interface MergedPage {
+  /** Items, at most. */
+  limit: number;
+  /** Items to read if the first ones are not enough. The default is `limit`, and more with a filter. */
+  reads?: number;
+  /** The sort key after which the page starts. */
+  after: string | undefined;
+}
+
+/**
+ * Merges the newest items of several partitions, and returns the sort key after which the next page starts. Items are usually
+ * spread evenly, so the first round reads twice the share of each partition. Items before the position that all partitions have
+ * reached are complete. Until they fill the page, the partitions that can contain a part of it are read further. A page can be
+ * short before the end.
+ */
+export async function newestOf(
+  table: Table,
+  queries: readonly PartitionQuery[],
+  { limit, after, reads = queries.some(isFiltered) ? FILTERED_ITEMS : limit }: MergedPage,
+): Promise<{ items: Item[]; next: string | undefined }> {
+  let merged: Item[] = [];
+  const positions = new Map(queries.map((partition) => [partition, after]));
+  const started = table.now();
+  for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+    if (reads > limit && rounds > 1 && table.now() - started > PATIENCE_MS) break;
+    const last = merged[limit - 1];
+    const behind = [...positions].filter(([, position]) => !last || !position || position > sortKeyOf(last));
+    if (behind.length === 0) break;
+    const count = rounds === 0 ? Math.min(reads, FIRST_READS * limit) : reads * 2 ** (rounds - 1);
+    const share = Math.min(count, Math.ceil((2 * count) / behind.length) + 1);
+    const pages = behind.map(async ([partition, position]) => {
+      const from = position === undefined ? undefined : partition.keyOf(position);
+      const page = { Limit: share, ScanIndexForward: false, after: from };
+      const { items, next } = await table.query({ ...partition.query, ...page });
+      if (next) positions.set(partition, next.sk);
+      else positions.delete(partition);
+      return items;
+    });
+    merged = [...merged, ...(await Promise.all(pages)).flat()].sort(newestFirst);
+  }
+  const position = leastProgress([...positions.values()]);
+  const complete = merged.filter((item) => position === undefined || sortKeyOf(item) >= position);
+  const items = complete.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: complete.length > limit && last ? sortKeyOf(last) : position };
+}
+
+const isFiltered = ({ query }: PartitionQuery): boolean => query.FilterExpression !== undefined;
+const sortKeyOf = ({ sk }: Item): string => String(sk);
+const newestFirst = (a: Item, b: Item): number => (sortKeyOf(a) < sortKeyOf(b) ? 1 : -1);
+
+/** The position that all partitions have reached. `undefined` if all were read to the end. */
+const leastProgress = (positions: readonly (string | undefined)[]): string | undefined =>
+  positions
+    .filter((position) => position !== undefined)
+    .sort()
+    .at(-1);

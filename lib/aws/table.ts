@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { createLimiter } from '../limiter.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
-import { domainError } from './dynamodb-errors.ts';
+import { domainError } from './domain-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';
 import { withLayoutCheck } from './layout.ts';
 import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';

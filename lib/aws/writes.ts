@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { domainError, failedConditions, isWriteConflict } from './dynamodb-errors.ts';
+import { domainError, failedConditions, isWriteConflict } from './domain-errors.ts';
 import type { Item } from './items.ts';
 import type { Runtime } from './runtime.ts';
 

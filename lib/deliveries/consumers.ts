@@ -1,10 +1,10 @@
 import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
-import { countAttempt, publishMetrics } from '../aws/metrics.ts';
+import { consume } from '../aws/batches.ts';
+import { countAttempt, publishMetrics } from '../aws/log.ts';
 import { deliveryFields, resultEvent } from './attempt-log.ts';
 import { type BatchDeps, deliverBatch } from './batch.ts';
-import { consume } from './batch-consumers.ts';
 import { parseMessage } from './messages.ts';
 
 /** Consumes the messages of a lane. One read loads what a batch refers to, and all of its attempts run at the same time. */

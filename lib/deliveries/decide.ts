@@ -2,8 +2,7 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, isSuccess } from './attempt.ts';
 import { type DeliveryMessage, runKey } from './messages.ts';
 import type { DeliveryRecord } from './record.ts';
-import { RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
-import { isUnderWay } from './statuses.ts';
+import { isUnderWay, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /**
  * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its

@@ -9,13 +9,15 @@ import {
   type Claim,
   type Failing,
   noteFailure,
+  noteNoWait,
+  noteOverload,
   noteSuccess,
   type OutageEmail,
   type OutageNotes,
+  type OverloadNotes,
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
-import { noteNoWait, noteOverload, type OverloadNotes } from './overload.ts';
 import { queueDelay } from './queue-retry.ts';
 import type { Turn } from './rate-limit.ts';
 import { type DeliveredEvent, type DeliveryRecord, deliveredEvent } from './record.ts';

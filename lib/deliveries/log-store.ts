@@ -1,14 +1,21 @@
-import { isBelow } from '../aws/conditions.ts';
-import { update, withoutFirst } from '../aws/expressions.ts';
-import { type Item, type ItemKey, itemKey, statusIndexEntry, timeToLive } from '../aws/items.ts';
-import { newestOf } from '../aws/merged.ts';
-import type { Table } from '../aws/table.ts';
+import { areAsGiven, isAbsent, isAtLeast, isBelow, update, withoutFirst } from '../aws/expressions.ts';
+import {
+  type Item,
+  type ItemKey,
+  itemKey,
+  logPartitions,
+  statusIndexEntry,
+  statusPartition,
+  timeToLive,
+} from '../aws/items.ts';
+import { idRange, newestOf, type PartitionQuery, rangeQuery } from '../aws/queries.ts';
+import type { Query, Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
+import { BY_STATUS } from '../deployment.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
-import { countByStatus, idsByStatus, logQueries, RECOVERED_STATUSES } from './query-store.ts';
 import { type DeliveryFilter, type DeliveryRecord, isRecoverable } from './record.ts';
 import type { RecoveryPosition, RecoveryWindow } from './recovery.ts';
-import type { DeliveryStatus } from './statuses.ts';
+import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from './retry-schedule.ts';
 
 /** The members of the key are not stored twice, because each byte is billed for 30 days. */
 export function toDelivery(item: Item): DeliveryRecord {
@@ -113,4 +120,78 @@ export function deliveryLog(table: Table) {
   async function read(keys: ItemKey[]): Promise<DeliveryRecord[]> {
     return (await table.batchGet(keys)).flatMap((item) => (item ? [toDelivery(item)] : []));
   }
+}
+
+/** The statuses that a recovery reads: ended deliveries, and stuck ones in progress. */
+const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
+
+/** The maximum pages of 1 MB per partition for a count. Each has about 5,000 entries. */
+const COUNTED_PAGES = 2;
+
+/** Which entries of the index by status. */
+interface IndexFilter extends DeliveryFilter {
+  webhookId: string;
+  status: DeliveryStatus;
+  /** Only recoverable deliveries: no tests, and those in progress only if they were due before `stuckBefore`. */
+  stuckBefore?: number | undefined;
+  /** Only deliveries that ended at this time or later. */
+  endedSince?: number | undefined;
+}
+
+/** The queries of the partitions of a webhook's log, eventually consistent at half the price. An empty window has no queries. */
+function logQueries(webhookId: string, { status, type, ...window }: DeliveryFilter): PartitionQuery[] {
+  const range = idRange('evt', window);
+  if (!range) return [];
+  const filters = areAsGiven({ status, eventType: type });
+  return logPartitions().map((partition) => {
+    const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
+    return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, filters), ConsistentRead: false }, keyOf };
+  });
+}
+
+/** The ids of the events of up to `limit` deliveries with a status, newest first. */
+async function idsByStatus(
+  table: Table,
+  filter: IndexFilter,
+  limit: number,
+  after: string | undefined,
+): Promise<{ ids: string[]; next: string | undefined }> {
+  const { items, next } = await newestOf(table, statusQueries(filter), { limit, after });
+  return { ids: items.map(({ sk }) => String(sk)), next };
+}
+
+/** Counts deliveries. The count is exact up to 32 MB of the index, and a lower bound beyond that. */
+async function countByStatus(table: Table, filter: IndexFilter): Promise<number> {
+  const counts = statusQueries(filter).map(({ query }) => count(table, query));
+  return (await Promise.all(counts)).reduce((sum, some) => sum + some, 0);
+}
+
+async function count(table: Table, query: Query): Promise<number> {
+  let sum = 0;
+  let after: object | undefined;
+  for (let pages = 0; pages < COUNTED_PAGES; pages++) {
+    const page = await table.query({ ...query, after, Select: 'COUNT' });
+    sum += page.count;
+    after = page.next;
+    if (after === undefined) break;
+  }
+  return sum;
+}
+
+/** The queries of the partitions of the index. An empty window has no queries. */
+function statusQueries(filter: IndexFilter): PartitionQuery[] {
+  const { webhookId, status, type, stuckBefore, endedSince, ...window } = filter;
+  const range = idRange('evt', window);
+  if (!range) return [];
+  const filters = areAsGiven({ eventType: type });
+  if (stuckBefore !== undefined) {
+    filters.push(isAbsent('test'));
+    if (isUnderWay(status)) filters.push(isBelow('nextAttemptAt', stuckBefore));
+    else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
+  }
+  return logPartitions().map((partition) => {
+    const byStatus = statusPartition(webhookId, partition, status);
+    const keyOf = (eventId: string) => ({ ...itemKey.deliveryIn(webhookId, partition, eventId), byStatus });
+    return { query: { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, filters) }, keyOf };
+  });
 }

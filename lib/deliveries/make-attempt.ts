@@ -1,10 +1,8 @@
 import type { StoredEvent } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import type { Attempt, TimedOutcome } from './attempt.ts';
+import { type Attempt, keptHeaders, type Post, postOf, type TimedOutcome } from './attempt.ts';
 import { type Lane, laneOf, overdueAfterMs, type Pace, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
-import { type Post, postOf } from './post.ts';
-import { keptHeaders } from './request-headers.ts';
 
 /** Observes an attempt. */
 export interface Watch {

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { MAX_ATTEMPTS } from './retry-schedule.ts';
-import { DELIVERY_STATUSES, TRIGGERS, type Trigger } from './statuses.ts';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
 
 /** The maximum body size of an event in its message. Ten of them stay within 64 KB, which SQS bills as one request. */
 const MAX_CARRIED_BYTES = 2048;

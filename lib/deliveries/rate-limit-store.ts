@@ -1,5 +1,4 @@
-import { all, type Condition, is, isAtMost, isNew } from '../aws/conditions.ts';
-import { increased, update } from '../aws/expressions.ts';
+import { all, type Condition, increased, is, isAtMost, isNew, update } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import { optimistically } from '../optimistic.ts';

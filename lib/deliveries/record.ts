@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
-import type { Attempt } from './attempt.ts';
-import { derivedHeaders } from './request-headers.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS } from './statuses.ts';
+import { type Attempt, derivedHeaders } from './attempt.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS } from './retry-schedule.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */
 export interface DeliveryRecord {

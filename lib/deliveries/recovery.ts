@@ -4,7 +4,7 @@ import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
 import type { DeliveryRecord } from './record.ts';
-import type { Trigger } from './statuses.ts';
+import type { Trigger } from './retry-schedule.ts';
 
 /** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
 export const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;

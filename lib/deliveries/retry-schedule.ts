@@ -3,3 +3,18 @@
 /** Seconds from a failure to the next attempt (interface §6.4): after the 1st, 2nd, … 5th. */
 export const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43200] as const;
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
+
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** Whether the run has another attempt. */
+export const UNDER_WAY = ['pending', 'retrying'] as const satisfies DeliveryStatus[];
+
+/** The run ended without success. */
+export const UNDELIVERED = ['failed', 'canceled', 'skipped'] as const satisfies DeliveryStatus[];
+
+export const isUnderWay = (status: DeliveryStatus): boolean => status === 'pending' || status === 'retrying';
+
+/** The cause of an attempt: the schedule, a redelivery, a recovery or a test. */
+export const TRIGGERS = ['schedule', 'redelivery', 'recovery', 'test'] as const;
+export type Trigger = (typeof TRIGGERS)[number];

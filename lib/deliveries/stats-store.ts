@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { any, type Condition, isAbsent, isBelow } from '../aws/conditions.ts';
-import { increased, update } from '../aws/expressions.ts';
+import { any, type Condition, increased, isAbsent, isBelow, update } from '../aws/expressions.ts';
 import { type Item, itemKey, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';

@@ -1,10 +1,24 @@
 import { requireRead } from '../aws/batch-get.ts';
-import { all, any, exists, isAbsent, isAtMost } from '../aws/conditions.ts';
-import { update } from '../aws/expressions.ts';
-import { itemKey } from '../aws/items.ts';
+import {
+  all,
+  any,
+  appended,
+  type Condition,
+  exists,
+  initially,
+  is,
+  isAbsent,
+  isAtMost,
+  isBelow,
+  isNew,
+  isOneOf,
+  update,
+} from '../aws/expressions.ts';
+import { itemKey, statusIndexEntry, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
 import { UnavailableError } from '../errors.ts';
-import type { StoredEvent } from '../events/event.ts';
+import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
@@ -16,7 +30,7 @@ import type { Pace } from './lanes.ts';
 import { toDelivery } from './log-store.ts';
 import { carriedEvent, type DeliveryMessage } from './messages.ts';
 import type { DeliveredEvent } from './record.ts';
-import { endRun, isAtAttempt, recordAttempt } from './write-store.ts';
+import { type DeliveryStatus, UNDER_WAY } from './retry-schedule.ts';
 
 /** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
@@ -87,4 +101,85 @@ export function deliveries(table: Table) {
       await table.write([update(itemKey.webhook(message, message.webhookId), { quickSince, slowUntil }, exists)]);
     },
   };
+}
+
+/*
+ * A delivery in time. It only ever moves to the right:
+ *
+ *   (nothing) ── run 0 ─────────────────────────────────────►── run 1 ──────────────────►── run 2 …
+ *                │ retrying, attempt 1 … 6 │ succeeded,      │  pending, then retrying, attempt 1 …
+ *                                          │ failed,         startRun
+ *                                          │ canceled,
+ *                                          │ skipped
+ *
+ * The first run is `pending` until an attempt is recorded, which costs no write (`pendingDelivery` in fan-out.ts).
+ */
+const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
+const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));
+
+/** The attempt of this message is still to be recorded. */
+const isBeforeAttempt = (message: DeliveryMessage): Condition =>
+  any(isNew, isEarlierRun(message), all(isThisRunGoingOn(message), isBelow('attempt', message.attempt)));
+
+/** The last recorded attempt is that of this message. */
+const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition => all(is('run', run), is('attempt', attempt));
+
+/** Records an attempt and what follows from it. */
+export function recordAttempt(
+  message: DeliveryMessage,
+  event: DeliveredEvent,
+  attempt: Attempt,
+  verdict: Verdict,
+): Write {
+  const isRetried = verdict.status === 'retrying';
+  const change = {
+    status: verdict.status,
+    attempt: message.attempt,
+    nextAttemptAt: isRetried ? verdict.dueAt : undefined,
+    retryPending: isRetried ? true : undefined,
+    endedAt: verdict.status === 'failed' ? attempt.at + attempt.durationMs : undefined,
+  };
+  return upsert(message, event, change, [attempt], attempt.at);
+}
+
+/** Ends a run without an attempt. */
+function endRun(message: DeliveryMessage, event: DeliveredEvent, status: DeliveryStatus, nowMs: number): Write {
+  const change = {
+    status,
+    attempt: message.attempt - 1,
+    nextAttemptAt: undefined,
+    retryPending: undefined,
+    endedAt: nowMs,
+  };
+  return upsert(message, event, change, [], nowMs);
+}
+
+interface Change {
+  status: DeliveryStatus;
+  attempt: number;
+  nextAttemptAt: number | undefined;
+  retryPending: boolean | undefined;
+  endedAt: number | undefined;
+}
+
+function upsert(
+  message: DeliveryMessage,
+  event: DeliveredEvent,
+  change: Change,
+  attempts: readonly Attempt[],
+  createdAt: number,
+): Write {
+  const { webhookId, eventId, run } = message;
+  const values = {
+    ...change,
+    eventType: event.type,
+    documentKey: event.documentKey,
+    test: isTest(event) || undefined,
+    run,
+    ...statusIndexEntry(webhookId, eventId, change.status),
+    createdAt: initially(createdAt),
+    attempts: appended(attempts),
+    expires: timeToLive(createdAt + EVENT_RETENTION_MS),
+  };
+  return update(itemKey.delivery(webhookId, eventId), values, isBeforeAttempt(message));
 }

@@ -1,5 +1,4 @@
-import { all, type Condition, is, isNew } from '../aws/conditions.ts';
-import { put, remove } from '../aws/expressions.ts';
+import { all, type Condition, is, isNew, put, remove } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import type { StoredEvent } from '../events/event.ts';

@@ -2,7 +2,7 @@ import { EventType } from '@aws-lambda-powertools/batch';
 import type { SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
-import { consume } from '../deliveries/batch-consumers.ts';
+import { consume } from '../aws/batches.ts';
 import { CheckMessage } from './connections.ts';
 
 /** Consumes checks of connections. The queue delays each message until the lease should have ended. */

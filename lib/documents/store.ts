@@ -1,5 +1,4 @@
-import { all, any, type Condition, is, isAbsent, isAtLeast, isNew } from '../aws/conditions.ts';
-import { put, update } from '../aws/expressions.ts';
+import { all, any, type Condition, is, isAbsent, isAtLeast, isNew, put, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';

@@ -1,8 +1,13 @@
-import { areAsGiven, isAbsent, isNew } from '../aws/conditions.ts';
-import { put } from '../aws/expressions.ts';
+import { areAsGiven, isAbsent, isNew, put } from '../aws/expressions.ts';
 import { type Item, itemKey, timeToLive } from '../aws/items.ts';
-import { newestOf, type PartitionQuery } from '../aws/merged.ts';
-import { FILTERED_ITEMS, idRange, rangeQuery, type SortKeyRange } from '../aws/queries.ts';
+import {
+  FILTERED_ITEMS,
+  idRange,
+  newestOf,
+  type PartitionQuery,
+  rangeQuery,
+  type SortKeyRange,
+} from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { Space } from '../space.ts';

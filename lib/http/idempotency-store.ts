@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { all, any, type Condition, is, isAbsent, isAtMost, isNew } from '../aws/conditions.ts';
-import { put, remove, update } from '../aws/expressions.ts';
+import { all, any, type Condition, is, isAbsent, isAtMost, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';

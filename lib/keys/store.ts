@@ -1,5 +1,4 @@
-import { all, type Condition, exists, is, isAbsent, isNew, isStill } from '../aws/conditions.ts';
-import { check, put, update } from '../aws/expressions.ts';
+import { all, type Condition, check, exists, is, isAbsent, isNew, isStill, put, update } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
 import { filtered } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';

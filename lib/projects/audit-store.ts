@@ -1,5 +1,4 @@
-import { areAsGiven, isNew } from '../aws/conditions.ts';
-import { put } from '../aws/expressions.ts';
+import { areAsGiven, isNew, put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import { FILTERED_ITEMS, idRange, rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';

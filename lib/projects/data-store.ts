@@ -1,5 +1,4 @@
-import { all, exists, is, isAbsent, isNew } from '../aws/conditions.ts';
-import { put, update } from '../aws/expressions.ts';
+import { all, exists, is, isAbsent, isNew, put, update } from '../aws/expressions.ts';
 import { type ItemKey, itemKey, keyOf } from '../aws/items.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';

@@ -1,5 +1,4 @@
-import { is, isNew } from '../aws/conditions.ts';
-import { put } from '../aws/expressions.ts';
+import { is, isNew, put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';

@@ -1,7 +1,6 @@
-import { type Item, itemKey } from '../aws/items.ts';
+import { type Item, itemKey, logPartitions } from '../aws/items.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Query, Table } from '../aws/table.ts';
-import { logPartitions } from '../deliveries/log-partitions.ts';
 import { toDelivery } from '../deliveries/log-store.ts';
 import { deliveryResource } from '../deliveries/record.ts';
 import { documentResource } from '../documents/document.ts';

@@ -1,5 +1,4 @@
-import { all, exists, isAbsent, isNew, isStill } from '../aws/conditions.ts';
-import { put, update } from '../aws/expressions.ts';
+import { all, exists, isAbsent, isNew, isStill, put, update } from '../aws/expressions.ts';
 import { itemKey } from '../aws/items.ts';
 import { otherLayout, putLayout } from '../aws/layout.ts';
 import type { Table } from '../aws/table.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { DEFAULT_PER_SECOND } from '../deliveries/recovery.ts';
-import { DELIVERY_STATUSES } from '../deliveries/statuses.ts';
+import { DELIVERY_STATUSES } from '../deliveries/retry-schedule.ts';
 import { dataOfType, EventDocumentKey } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';

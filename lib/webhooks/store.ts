@@ -1,5 +1,4 @@
-import { any, exists, is, isAbsent, isBelow, isNew } from '../aws/conditions.ts';
-import { increased, put, remove, update } from '../aws/expressions.ts';
+import { any, exists, increased, is, isAbsent, isBelow, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';

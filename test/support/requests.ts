@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isUnderWay } from '../../lib/deliveries/statuses.ts';
+import { isUnderWay } from '../../lib/deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { changed } from './changed.ts';
 import { type Answer, type Client, eventually } from './service.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/statuses.ts';
+import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import { KEY_TYPES } from '../../keys/api-key.ts';
 import { KEY_STATUSES } from '../../keys/key.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeliverDeps } from '../../../lib/deliveries/deliver.ts';
-import { disabling } from '../../../lib/deliveries/disabling-store.ts';
+import { disabling } from '../../../lib/deliveries/endpoint-store.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { runKey } from '../../../lib/deliveries/messages.ts';
 import type { EmailClaims } from '../../../lib/deliveries/outage.ts';

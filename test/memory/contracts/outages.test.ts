@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DeliverDeps } from '../../../lib/deliveries/deliver.ts';
+import { outages } from '../../../lib/deliveries/endpoint-store.ts';
 import { runKey } from '../../../lib/deliveries/messages.ts';
 import type { EmailClaims } from '../../../lib/deliveries/outage.ts';
-import { outages } from '../../../lib/deliveries/outage-store.ts';
 import type { Recovery } from '../../../lib/deliveries/recovery.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';

@@ -4,7 +4,7 @@ import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import { runKey } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import { isUnderWay } from '../../../lib/deliveries/statuses.ts';
+import { isUnderWay } from '../../../lib/deliveries/retry-schedule.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';

@@ -46,16 +46,16 @@ export const PLANTED_BUGS = [
   {
     name: 'an overloaded webhook is not reported',
     promise: 'Without a fault, an overload has one email',
-    file: 'lib/deliveries/overload.ts',
+    file: 'lib/deliveries/outage.ts',
     from: 'if (isTest(event) ||',
     to: 'if (true ||',
   },
   {
     name: 'a webhook is disabled although it is disabled',
     promise: 'A webhook is disabled once',
-    file: 'lib/deliveries/disabling-store.ts',
-    from: "is('status', 'enabled')",
-    to: "is('environment', message.environment)",
+    file: 'lib/deliveries/endpoint-store.ts',
+    from: "disabled, is('status', 'enabled')",
+    to: "disabled, is('environment', message.environment)",
   },
   {
     name: 'any failure disables the webhook',
@@ -67,7 +67,7 @@ export const PLANTED_BUGS = [
   {
     name: 'the sixth failure does not disable the webhook',
     promise: 'The sixth failure disables the webhook',
-    file: 'lib/deliveries/disabling-store.ts',
+    file: 'lib/deliveries/endpoint-store.ts',
     from: "status: 'disabled',",
     to: "status: 'enabled',",
   },
@@ -135,14 +135,14 @@ export const PLANTED_BUGS = [
   {
     name: 'an event that always fails is retried without end',
     promise: 'All work ends',
-    file: 'lib/deliveries/set-aside.ts',
+    file: 'lib/deliveries/stream-consumers.ts',
     from: 'isOutage(error))',
     to: 'true)',
   },
   {
     name: 'events are set aside during an outage',
     promise: 'Only an event that always fails is set aside',
-    file: 'lib/deliveries/set-aside.ts',
+    file: 'lib/deliveries/stream-consumers.ts',
     from: 'isOutage(error))',
     to: 'false)',
   },
@@ -192,14 +192,14 @@ export const PLANTED_BUGS = [
   {
     name: 'the retry is not recorded as pending',
     promise: 'Every pending attempt is made',
-    file: 'lib/deliveries/write-store.ts',
+    file: 'lib/deliveries/store.ts',
     from: 'isRetried ? true : undefined',
     to: 'undefined',
   },
   {
     name: 'a retry is recorded as pending after a success',
     promise: 'No retry is pending at the end',
-    file: 'lib/deliveries/write-store.ts',
+    file: 'lib/deliveries/store.ts',
     from: 'isRetried ? true : undefined',
     to: 'true',
   },
@@ -279,7 +279,7 @@ export const PLANTED_BUGS = [
   {
     name: 'the first failure is not recorded',
     promise: 'An outage is recorded from its first failure',
-    file: 'lib/deliveries/outage-store.ts',
+    file: 'lib/deliveries/endpoint-store.ts',
     from: ', undeliveredSince: initially(atMs)',
     to: '',
   },
@@ -294,7 +294,7 @@ export const PLANTED_BUGS = [
   {
     name: 'every delivery of an outage sends a warning',
     promise: 'Without a fault, an outage has one warning',
-    file: 'lib/deliveries/email-claim-store.ts',
+    file: 'lib/deliveries/endpoint-store.ts',
     from: 'isAbsent(sentAt), ',
     to: '',
     seed: 31,
@@ -309,7 +309,7 @@ export const PLANTED_BUGS = [
   {
     name: 'the email is not recorded as sent',
     promise: 'Without a fault, every disabling has one email',
-    file: 'lib/deliveries/email-claim-store.ts',
+    file: 'lib/deliveries/endpoint-store.ts',
     from: '[sentAt]: nowMs, ',
     to: '',
     seed: 283,
@@ -325,7 +325,7 @@ export const PLANTED_BUGS = [
   {
     name: 'an attempt of an earlier run is recorded',
     promise: 'A run never goes back',
-    file: 'lib/deliveries/write-store.ts',
+    file: 'lib/deliveries/store.ts',
     from: "all(is('run', run), isOneOf('status', UNDER_WAY))",
     to: "isOneOf('status', UNDER_WAY)",
     seed: 2457,
@@ -333,7 +333,7 @@ export const PLANTED_BUGS = [
   {
     name: 'a delivery is recorded without a condition',
     promise: 'An ended run does not change',
-    file: 'lib/deliveries/write-store.ts',
+    file: 'lib/deliveries/store.ts',
     from: 'values, isBeforeAttempt(message))',
     to: 'values)',
     seed: 255,
@@ -341,14 +341,14 @@ export const PLANTED_BUGS = [
   {
     name: 'the end of a run forgets its attempts',
     promise: 'Attempts never go back',
-    file: 'lib/deliveries/write-store.ts',
+    file: 'lib/deliveries/store.ts',
     from: 'message.attempt - 1',
     to: '0',
   },
   {
     name: 'two copies of a message record the same attempt',
     promise: 'Each attempt is recorded once',
-    file: 'lib/deliveries/write-store.ts',
+    file: 'lib/deliveries/store.ts',
     from: "all(isThisRunGoingOn(message), isBelow('attempt', message.attempt))",
     to: 'isThisRunGoingOn(message)',
   },

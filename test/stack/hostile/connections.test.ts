@@ -3,7 +3,7 @@ import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 import { httpPost } from '../../../lib/aws/http-post.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../../lib/deliveries/post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../lib/deliveries/attempt.ts';
 import { besideHealthy, closed, endpoint, listen, resetAfter, stopTime } from '../../support/endpoints.ts';
 
 stopTime();

@@ -5,7 +5,7 @@ import type { TcpSocketConnectOpts } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { httpPost } from '../../../lib/aws/http-post.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../../lib/deliveries/post.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../lib/deliveries/attempt.ts';
 import { listen, stopTime } from '../../support/endpoints.ts';
 import { NXDOMAIN, REFUSED, type Records, SERVFAIL, startNameServer, type Zone } from './name-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newestOf, type PartitionQuery } from '../../../lib/aws/merged.ts';
+import { newestOf, type PartitionQuery } from '../../../lib/aws/queries.ts';
 import type { Query, Table } from '../../../lib/aws/table.ts';
 
 const PARTITIONS = 72;

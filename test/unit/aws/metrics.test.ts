@@ -7,7 +7,7 @@ it('counts an attempt once, in the run that recorded it', async () => {
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Test');
   vi.resetModules(); // another file may have imported it with other settings
-  const { countAttempt, publishMetrics } = await import('../../../lib/aws/metrics.ts');
+  const { countAttempt, publishMetrics } = await import('../../../lib/aws/log.ts');
   const lines: string[] = [];
   const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   const made = { attempt: attempt({ durationMs: 7 }), verdict: { status: 'failed' }, disabled: false } as const;

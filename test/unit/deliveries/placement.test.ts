@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/deliveries/log-partitions.ts';
+import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/aws/items.ts';
 import { sortableId } from '../../../lib/ids.ts';
 
 const at = Date.parse('2026-01-31T12:00:00.000Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { derivedHeaders } from '../../../lib/deliveries/attempt.ts';
 import { deliveryEntry, deliveryResource } from '../../../lib/deliveries/record.ts';
-import { derivedHeaders } from '../../../lib/deliveries/request-headers.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { attempt, now, record } from '../delivery/builders.ts';
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isSuccess } from '../../../lib/deliveries/attempt.ts';
-import { postOf } from '../../../lib/deliveries/post.ts';
-import { bounded, derivedHeaders, KEPT_HEADER_BYTES, keptHeaders } from '../../../lib/deliveries/request-headers.ts';
+import {
+  bounded,
+  derivedHeaders,
+  isSuccess,
+  KEPT_HEADER_BYTES,
+  keptHeaders,
+  postOf,
+} from '../../../lib/deliveries/attempt.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { signatureHeaders } from '../../../lib/webhooks/signature.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settingAside } from '../../../lib/deliveries/set-aside.ts';
+import { settingAside } from '../../../lib/deliveries/stream-consumers.ts';
 
 /** Handles a record that throws `error`, and returns what happened to it. */
 async function handled(error: Error | undefined, setAside: () => Promise<void> = async () => {}) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exists } from '../../../lib/aws/conditions.ts';
-import { remove } from '../../../lib/aws/expressions.ts';
+import { exists, remove } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { changed } from '../../support/changed.ts';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { itemKey, statusIndexEntry } from '../../../lib/aws/items.ts';
-import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/deliveries/log-partitions.ts';
+import { itemKey, LOG_PARTITIONS, logPartitionOf, logPartitions, statusIndexEntry } from '../../../lib/aws/items.ts';
 import { earliestId } from '../../../lib/ids.ts';
 import { mint, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

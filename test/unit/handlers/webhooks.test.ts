@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Post } from '../../../lib/deliveries/post.ts';
+import type { Post } from '../../../lib/deliveries/attempt.ts';
 import { standardSignature } from '../../../lib/webhooks/signature.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

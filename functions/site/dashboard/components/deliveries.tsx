@@ -1,5 +1,5 @@
 import { FAILURES, type Failure } from '../../../../lib/deliveries/endpoint-failures.ts';
-import type { Trigger } from '../../../../lib/deliveries/statuses.ts';
+import type { Trigger } from '../../../../lib/deliveries/retry-schedule.ts';
 import type { Delivery } from '../state/api.ts';
 import { Badge, type Tone } from './basics.tsx';
 import { Countdown } from './time.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { DELIVERY_STATUSES } from '../../../../lib/deliveries/statuses.ts';
+import { DELIVERY_STATUSES } from '../../../../lib/deliveries/retry-schedule.ts';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { Button, Panel } from '../components/basics.tsx';
 import type { DeliveryStatus } from '../components/deliveries.tsx';

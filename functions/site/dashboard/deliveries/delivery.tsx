@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
+import { isUnderWay } from '../../../../lib/deliveries/retry-schedule.ts';
 import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';

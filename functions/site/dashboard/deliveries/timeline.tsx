@@ -1,5 +1,4 @@
-import { RETRY_DELAYS_SECONDS } from '../../../../lib/deliveries/retry-schedule.ts';
-import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
+import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/deliveries/retry-schedule.ts';
 import { isSuccess, outcomeText } from '../components/deliveries.tsx';
 import { Countdown, durationText, ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';

@@ -1,4 +1,4 @@
-import { isUnderWay } from '../../../../lib/deliveries/statuses.ts';
+import { isUnderWay } from '../../../../lib/deliveries/retry-schedule.ts';
 import { Badge } from '../components/basics.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { type Column, Table } from '../components/table.tsx';

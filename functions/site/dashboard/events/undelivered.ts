@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../../../../lib/deliveries/statuses.ts';
+import type { DeliveryStatus } from '../../../../lib/deliveries/retry-schedule.ts';
 import type { EventType } from '../../../../lib/events/types.ts';
 import { all, type Call, type Delivery, type Result, type Webhook } from '../state/api.ts';
 import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';

@@ -1,7 +1,7 @@
 import { BatchProcessor, type EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
-import type { ReportFailure } from '../aws/log.ts';
 import { NotYetError } from '../errors.ts';
+import type { ReportFailure } from './log.ts';
 
 interface Consumer<Item extends SQSRecord | DynamoDBRecord> {
   reportFailure: ReportFailure;
