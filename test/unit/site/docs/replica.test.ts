@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
@@ -65,7 +65,8 @@ async function recorder() {
 }
 
 it('keeps an equal copy of a document from its events in any order: javascript', async () => {
-  const file = fileWith('copy.mjs', code.get('javascript'));
+  const source = pathToFileURL(resolve('lib/client/replica.ts')).href;
+  const file = fileWith('copy.mjs', code.get('javascript')?.replace('@document-sync-service/client', source));
   const { apply, read } = await import(/* @vite-ignore */ pathToFileURL(file).href);
   const record = await recorder();
   const property = fc.asyncProperty(history, async (given) => {
