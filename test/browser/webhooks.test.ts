@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { changed } from '../support/changed.ts';
 import { put } from '../support/documents.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
@@ -10,6 +11,9 @@ import { copyShown, countClicks, fact, heading, signInWith, useDashboard } from 
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
+/** A stack in real time, whose retries stay due. */
+const slow = useService();
+const slowDashboard = useDashboard(slow);
 const badge = (page: Page) => fact(page, 'Status').locator('.badge').textContent();
 
 describe('a webhook', () => {
@@ -70,6 +74,29 @@ describe('a webhook', () => {
     const [docs] = await Promise.all([page.waitForEvent('popup'), page.getByText('use a library').click()]);
     await docs.getByText('from standardwebhooks import Webhook').waitFor();
     expect(await docs.getByText("from 'standardwebhooks'").isVisible()).toBe(false);
+  });
+
+  it('keeps the input of a form that was left, until it is saved or discarded', async () => {
+    const { admin, adminKey } = await service.project();
+    const { id } = await createWebhook(admin, 'http://127.0.0.1:9/hook', { description: 'Before' });
+    const page = await dashboard.signIn(adminKey, `/live/webhooks/${id}/settings`);
+    await page.getByLabel('Description').fill('After');
+    const leaveAndReturn = async () => {
+      const tabs = page.getByRole('navigation', { name: 'Webhook', exact: true });
+      await tabs.getByRole('link', { name: 'Deliveries' }).click();
+      await tabs.getByRole('link', { name: 'Settings' }).click();
+    };
+    await leaveAndReturn();
+    await page.getByText('Your unsaved changes were restored.').waitFor();
+    expect(await page.getByLabel('Description').inputValue()).toBe('After');
+    await page.getByRole('button', { name: 'Discard them' }).click();
+    expect(await page.getByLabel('Description').inputValue()).toBe('Before');
+    await page.getByLabel('Description').fill('Saved');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Webhook updated.').waitFor();
+    await leaveAndReturn();
+    expect(await page.getByLabel('Description').inputValue()).toBe('Saved');
+    expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
   });
 
   it('shows violations next to their fields, and warns about a short secret', async () => {
@@ -195,6 +222,53 @@ describe('the health of a webhook', () => {
 });
 
 describe('the status of a webhook', () => {
+  it('states why the webhook is failing, and when the service would disable it', async () => {
+    const { admin, adminKey } = await slow.project();
+    const receiver = await startReceiver((response) => response.writeHead(503).end('The database is restarting'));
+    const { id } = await createWebhook(admin, receiver.url);
+    const { body: event } = await publish(admin);
+    await receiver.until(1);
+    const delivery = await eventually(async () => {
+      const { body } = await admin('GET', `/v1/webhooks/${id}/deliveries/${event.id}`);
+      return body.status === 'retrying' && body;
+    });
+    const page = await slowDashboard.signIn(adminKey, `/live/webhooks/${id}`);
+    const callout = page.locator('.callout', { hasText: 'Failing for' });
+    await callout.getByText('HTTP 503').waitFor();
+    expect(await callout.textContent()).toContain('Your endpoint failed.');
+    const disabledAt = await callout.locator('p', { hasText: 'disables this webhook' }).locator('time');
+    const laterSeconds = 300 + 1800 + 7200 + 43_200;
+    expect(await disabledAt.getAttribute('datetime')).toBe(
+      new Date(Date.parse(delivery.next_attempt_at) + laterSeconds * 1000).toISOString(),
+    );
+    const panels = () => page.locator('main .panel h2').allTextContents();
+    expect(await panels()).toEqual(['Health', 'Deliveries']);
+    await page.goto(`${slow.stack.baseUrl}/dashboard#/live/webhooks/${id}?status=retrying`);
+    await expect.poll(panels).toEqual(['Deliveries', 'Health']);
+    await callout.getByRole('link', { name: event.type }).click();
+    await heading(page, event.type).waitFor();
+  });
+
+  it('is unstable if many attempts fail although the last one succeeded', async () => {
+    const project = await service.project();
+    let attempts = 0;
+    const receiver = await startReceiver((response) => response.writeHead(attempts++ % 2 === 0 ? 500 : 200).end());
+    const { id } = await createWebhook(project.admin, receiver.url);
+    const events = Array.from({ length: 15 }, () => changed());
+    await project.admin('POST', '/v1/events/batch', { body: { events } });
+    await eventually(async () => {
+      const { body } = await project.admin('GET', '/v1/stats?group_by=webhook_id');
+      return body.data[0]?.delivered === 15;
+    });
+    const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
+    await page.getByRole('table', { name: 'Webhooks' }).getByText('unstable').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.locator('.attention li', { hasText: 'unstable' }).getByText('% of attempts succeeded').waitFor();
+    await page.locator('.attention').getByRole('link', { name: 'View webhook' }).click();
+    await expect.poll(() => badge(page)).toBe('unstable');
+    expect(page.url()).toContain(id);
+  });
+
   it('shows how long it has been failing, or disabled', async () => {
     const project = await service.project();
     const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
@@ -229,7 +303,7 @@ describe('a webhook with a rate limit', () => {
     await expect.poll(() => page.url()).toContain('status=skipped');
     await page.getByRole('button', { name: 'Recover skipped deliveries' }).click();
     await page.getByRole('button', { name: 'Recover', exact: true }).last().click();
-    await page.getByText('1 delivery will be sent again.').waitFor();
+    await page.getByText('The delivery was sent again.').waitFor();
     await eventually(() => receiver.received.length === 1);
   });
 });
@@ -278,7 +352,7 @@ describe('an endpoint that fails', () => {
     await page.getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // shown before the confirmation
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
-    await page.getByRole('dialog').getByRole('status').getByText('2 deliveries will be sent again.').waitFor();
+    await page.getByRole('dialog').getByRole('status').getByText('All 2 deliveries were sent again.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await clicks()).toBe(5);
     await expect.poll(() => badge(page)).toBe('enabled');

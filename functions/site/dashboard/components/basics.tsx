@@ -137,13 +137,15 @@ export function ButtonLink({
   href,
   children,
   kind = 'plain',
+  onClick,
 }: {
   href: string;
   children: ComponentChildren;
   kind?: string;
+  onClick?: () => void;
 }) {
   return (
-    <a class={`button ${kind}`} href={href}>
+    <a class={`button ${kind}`} href={href} onClick={onClick}>
       {children}
     </a>
   );

@@ -45,6 +45,15 @@ export const DeliveryState = ({ of: { status, next_attempt_at } }: { of: Deliver
   </>
 );
 
+/** The attempts of the latest run: a redelivery starts at 1 again. */
+export const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
+  attempts.slice(
+    Math.max(
+      0,
+      attempts.findLastIndex(({ number }) => number === 1),
+    ),
+  );
+
 /** Decided by the status code alone: a truncated response body does not make a 2xx a failure. */
 export const isSuccess = ({ status_code }: Pick<Attempt, 'status_code'>): boolean =>
   status_code !== null && status_code >= 200 && status_code < 300;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../state/api.ts';
-import type { Loaded } from '../state/hooks.ts';
+import type { Draft, Loaded } from '../state/hooks.ts';
 import { problemText } from '../state/session.ts';
 import { Button, PageTitle } from './basics.tsx';
 
@@ -15,6 +15,17 @@ export function ProblemNote({ problem }: { problem: Problem | string | undefined
 
 export function Callout({ kind, children }: { kind: 'error' | 'warning' | 'info'; children: ComponentChildren }) {
   return <div class={`callout ${kind}`}>{children}</div>;
+}
+
+/** Says that a form contains input from before, with a button that discards it. */
+export function RestoredDraft({ of: draft }: { of: Pick<Draft<unknown>, 'isRestored' | 'discard'> }) {
+  if (!draft.isRestored) return null;
+  return (
+    <Callout kind="info">
+      <p>Your unsaved changes were restored.</p>
+      <Button onClick={draft.discard}>Discard them</Button>
+    </Callout>
+  );
 }
 
 export function Empty({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) {

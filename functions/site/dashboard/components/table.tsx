@@ -1,5 +1,5 @@
 import type { ComponentChildren, TargetedMouseEvent } from 'preact';
-import { useLayoutEffect } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ButtonLink } from './basics.tsx';
 
 /** A column: its title, its cells and, if they need one, their class. The first column names the row. */
@@ -12,14 +12,12 @@ interface Selection<Row> {
   nameOf: (row: Row) => string;
 }
 
-/** The actions for the selected rows, with their number. */
+/** The actions for the selected rows, with their number. It follows the table, so that the rows keep their place. */
 export function ChosenBar({ count, children }: { count: number; children: ComponentChildren }) {
   return (
-    <div class="selection">
+    <div class="selection" hidden={count === 0}>
+      <span aria-live="polite">{count} selected</span>
       {children}
-      <span class="muted" aria-live="polite">
-        {count === 0 ? 'None selected' : `${count} selected`}
-      </span>
     </div>
   );
 }
@@ -154,10 +152,15 @@ interface PagerProps {
   children?: ComponentChildren;
 }
 
-/** Links to the first and the next page of a list, where there are any. */
+/** Links to the first and the next page of a list, where there are any. A new page starts with its first row. */
 export function Pager({ cursor, next, at, names: [first, following] = ['Newest', 'Older'], children }: PagerProps) {
+  const row = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const table = row.current?.parentElement?.querySelector('table');
+    if (cursor && table && table.getBoundingClientRect().top < 0) table.scrollIntoView();
+  }, [cursor]);
   return (
-    <div class="actions">
+    <div class="actions" ref={row}>
       {children}
       {cursor && <ButtonLink href={at({})}>{first}</ButtonLink>}
       {next && <ButtonLink href={at({ cursor: next })}>{following}</ButtonLink>}

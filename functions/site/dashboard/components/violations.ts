@@ -6,11 +6,13 @@ export const violationOf = (problem: Problem | undefined, field: string): string
 
 /** The violations of a list with one entry per line, or of the members of an object. */
 export function violationIn(problem: Problem | undefined, field: string): string | undefined {
-  const error = problem?.errors?.find((each) => isWithin(each.field, field));
-  if (!error) return undefined;
-  const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(error.field) ?? [];
-  const place = index === undefined ? name : `line ${Number(index) + 1}`;
-  return place === undefined ? error.detail : `${place} ${error.detail}`;
+  const errors = problem?.errors?.filter((each) => isWithin(each.field, field)) ?? [];
+  const texts = errors.map(({ field: place, detail }) => {
+    const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(place) ?? [];
+    const part = index === undefined ? name : `line ${Number(index) + 1}`;
+    return part === undefined ? detail : `${part} ${detail}`;
+  });
+  return texts.length > 0 ? texts.join('; ') : undefined;
 }
 
 /** The violation of a list with all entries in one line, which names the entry. */

@@ -45,11 +45,6 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
   const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));
   return (
     <>
-      <ChosenBar count={rows.length}>
-        <Button disabled={rows.length === 0} onClick={() => setSending(rows)}>
-          Redeliver selected
-        </Button>
-      </ChosenBar>
       <Table
         caption="Deliveries"
         columns={columns}
@@ -59,6 +54,9 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
         opening={openingOf(list)}
         selection={{ chosen, onChange: setChosen, nameOf }}
       />
+      <ChosenBar count={rows.length}>
+        <Button onClick={() => setSending(rows)}>Redeliver selected</Button>
+      </ChosenBar>
       {sending && (
         <RedeliverDialog
           of={sending}

@@ -1,18 +1,7 @@
 import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/deliveries/retry-schedule.ts';
-import { isSuccess, outcomeText } from '../components/deliveries.tsx';
+import { isSuccess, latestRun, outcomeText } from '../components/deliveries.tsx';
 import { Countdown, durationText, ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
-
-type Attempt = Delivery['attempts'][number];
-
-/** The attempts of the latest run: a redelivery starts at 1 again. */
-const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
-  attempts.slice(
-    Math.max(
-      0,
-      attempts.findLastIndex(({ number }) => number === 1),
-    ),
-  );
 
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
 export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {

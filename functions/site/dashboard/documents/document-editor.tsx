@@ -174,7 +174,7 @@ export function DeleteDocument({ of: document, onClose }: { of: Document; onClos
     >
       <p>
         <strong class="break">{key}</strong> and its {Object.keys(document.fields).length} fields are deleted, for
-        everybody who syncs it. Webhooks are told. This cannot be undone.
+        everyone who syncs it. Subscribed webhooks are notified. This cannot be undone.
       </p>
     </Confirm>
   );

@@ -86,7 +86,7 @@ function LatestEvents({ of: documentKey, version }: { of: string; version: numbe
     <Panel
       title="Latest events"
       actions={
-        <ButtonLink href={linkTo(environment, ['events'], { document_key: documentKey })}>All its events</ButtonLink>
+        <ButtonLink href={linkTo(environment, ['events'], { document_key: documentKey })}>View all events</ButtonLink>
       }
     >
       <Await of={loaded}>

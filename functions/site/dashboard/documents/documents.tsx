@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
-import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -97,8 +96,17 @@ function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string
 }
 
 function DocumentTable({ documents }: { documents: Document[] }) {
+  const { environment } = useSession();
   const columns: Column<Document>[] = [
-    ['Key', ({ document_key }) => <DocumentLink to={document_key} />, 'wide'],
+    [
+      'Key',
+      ({ document_key }) => (
+        <a href={linkTo(environment, ['documents', document_key])} title={document_key}>
+          {document_key}
+        </a>
+      ),
+      'wide',
+    ],
     ['Revision', ({ revision }) => revision, 'number'],
     ['Fields', ({ fields }) => Object.keys(fields).length, 'number'],
     ['Updated', ({ updated_at }) => <ShortTime at={updated_at} />, 'number'],

@@ -52,7 +52,7 @@ const REVISION: Column<EventRow> = [
   'number',
 ];
 
-/** How many webhooks have accepted an event. */
+/** How many of the webhooks that an event was sent to have accepted it. */
 function EventOutcome({ id }: { id: string }) {
   const { call } = useSession();
   const { value } = useLoaded(id, () =>
@@ -64,15 +64,18 @@ function EventOutcome({ id }: { id: string }) {
         …
       </span>
     );
-  const { data } = value;
-  if (data.length === 0) return <span class="muted">none</span>;
+  const data = value.data.filter(({ status }) => status !== 'skipped');
+  const skipped = value.data.length - data.length;
+  if (data.length === 0) return <span class="muted">{skipped === 0 ? 'none' : `${skipped} skipped`}</span>;
   const delivered = data.filter(({ status }) => status === 'succeeded').length;
   const has = (isIt: (status: Delivery['status']) => boolean) => data.some(({ status }) => isIt(status));
   const isFailed = has((status) => status === 'failed');
   const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : has(isUnderWay) ? 'waiting' : 'off';
   return (
-    <Badge tone={tone}>
-      {delivered} of {data.length} delivered
-    </Badge>
+    <span title={skipped > 0 ? `${skipped} skipped, because their webhooks were disabled or overloaded` : undefined}>
+      <Badge tone={tone}>
+        {delivered} of {data.length} delivered
+      </Badge>
+    </span>
   );
 }

@@ -49,7 +49,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
               <Await of={deliveries}>
                 {({ data }) =>
                   data.length === 0 ? (
-                    <Empty>No webhook took this event.</Empty>
+                    <Empty>No webhook was subscribed to this event.</Empty>
                   ) : (
                     <Table
                       caption="Deliveries"

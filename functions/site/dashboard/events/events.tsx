@@ -40,10 +40,15 @@ export function Events({ query }: { query: URLSearchParams }) {
     linkTo(environment, ['events'], { type, document_key: documentKey, status, ...change });
   const loaded = useEvents({ type, documentKey, status, cursor });
   const isFiltered = Boolean(type || documentKey || status);
+  const byPrefix = (
+    <ButtonLink href={linkTo(environment, ['documents'], { prefix: documentKey.replace(/[:*]+$/, '') })}>
+      Search documents by prefix
+    </ButtonLink>
+  );
   const create = <ButtonLink href={linkTo(environment, ['documents'], { new: 'yes' })}>Create document</ButtonLink>;
   return (
     <>
-      <PageTitle>Events</PageTitle>
+      <PageTitle actions={documentKey && <OpenDocument key={documentKey} of={documentKey} />}>Events</PageTitle>
       <EventSearch
         documentKey={documentKey}
         problem={loaded.problem}
@@ -69,12 +74,14 @@ export function Events({ query }: { query: URLSearchParams }) {
             {rows.length > 0 ? (
               <EventTable rows={rows} />
             ) : (
-              <Empty action={!next && !isFiltered && create}>
+              <Empty action={!next && (isFiltered ? documentKey && byPrefix : create)}>
                 {next
                   ? 'Nothing among the latest events. There are older ones.'
-                  : isFiltered
-                    ? 'No events of the last 30 days match.'
-                    : 'No events yet. Change a document, or publish an event with POST /v1/events.'}
+                  : documentKey
+                    ? 'No events of the last 30 days match. The document key must match exactly, such as org:acme:invoice-1201.'
+                    : isFiltered
+                      ? 'No events of the last 30 days match.'
+                      : 'No events yet. Change a document, or publish an event with POST /v1/events.'}
               </Empty>
             )}
             <Pager cursor={cursor} next={next} at={at} />
@@ -83,6 +90,13 @@ export function Events({ query }: { query: URLSearchParams }) {
       </Await>
     </>
   );
+}
+
+/** Links to a document, if the service stores it. */
+function OpenDocument({ of: key }: { of: string }) {
+  const { call, environment } = useSession();
+  const { value } = useLoaded(`${environment} ${key}`, () => call('GET /v1/documents/{key}', { path: { key } }));
+  return value ? <ButtonLink href={linkTo(environment, ['documents', key])}>Open document</ButtonLink> : null;
 }
 
 /** Loads a page of events. With a status, a page contains the ones before it too, and its position is their number. */

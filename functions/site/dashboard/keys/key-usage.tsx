@@ -24,7 +24,7 @@ export function KeyUsage({ id }: { id: string }) {
             <Bars kinds={[['active', 'Active hours']]} bars={bars.reverse()} max={24}>
               <p class="muted">
                 Used on {used} of the last {days.length} days. A bar is the number of hours of a day (UTC) in which a
-                request with the key, or with a token of it, was let through.
+                request with the key, or with one of its tokens, was accepted.
               </p>
             </Bars>
           );

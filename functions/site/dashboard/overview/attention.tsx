@@ -8,6 +8,7 @@ import type { Key, Webhook } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
 /** Rows that are shown. Each webhook costs a request for its cause. */
@@ -15,19 +16,27 @@ const MAX_ROWS = 8;
 
 interface AttentionProps {
   webhooks: Webhook[];
+  /** The stats of the last 24 hours by webhook id. */
+  summaries: ReadonlyMap<string, Summary>;
   keys: Key[];
   undeliverable: UndeliverableEmail[];
 }
 
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
-export function Attention({ webhooks, keys, undeliverable }: AttentionProps) {
+export function Attention({ webhooks, summaries, keys, undeliverable }: AttentionProps) {
   const { environment } = useSession();
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
+  const unstable = webhooks.flatMap((webhook) => {
+    const summary = summaries.get(webhook.id);
+    const isWorking = webhook.status === 'enabled' && webhook.failing_since === null;
+    return isWorking && summary && isUnstable(summary) ? [{ webhook, summary }] : [];
+  });
   const expiring = keys.filter(({ status }) => status === 'expiring');
   const rows = [
     ...disabled.map((webhook) => <DisabledWebhook key={webhook.id} of={webhook} />),
     ...failing.map((webhook) => <FailingWebhook key={webhook.id} of={webhook} />),
+    ...unstable.map((each) => <UnstableWebhook key={each.webhook.id} {...each} />),
     ...undeliverable.map((each) => <Unreachable key={each.email} of={each} />),
     ...expiring.map((key) => <ExpiringKey key={key.id} of={key} />),
   ];
@@ -87,6 +96,25 @@ function FailingWebhook({ of: webhook }: { of: Webhook }) {
         )
       }
       action={['View deliveries', href]}
+    />
+  );
+}
+
+function UnstableWebhook({ webhook, summary }: { webhook: Webhook; summary: Summary }) {
+  const { environment } = useSession();
+  const href = linkTo(environment, ['webhooks', webhook.id]);
+  return (
+    <Row
+      badge={
+        <Badge tone="waiting" icon="warning">
+          unstable
+        </Badge>
+      }
+      name={webhookName(webhook)}
+      href={href}
+      cause={`${successRate(summary)} of attempts succeeded · ${new URL(webhook.url).host}`}
+      time="in the last 24 h"
+      action={['View webhook', href]}
     />
   );
 }

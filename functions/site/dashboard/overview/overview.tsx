@@ -8,7 +8,7 @@ import { linkTo } from '../state/router.ts';
 import { useProject, useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from '../webhooks/chart.tsx';
 import { DeliveryStats } from '../webhooks/delivery-stats.tsx';
-import { PERIODS, type PeriodName, readStats } from '../webhooks/stats.ts';
+import { PERIODS, type PeriodName, readStats, readSummaries } from '../webhooks/stats.ts';
 import { Attention } from './attention.tsx';
 
 const REFRESH_MS = 30_000;
@@ -18,11 +18,13 @@ export function Overview() {
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period]));
+  const summaries = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours']));
   const project = useProject();
   const keys = useKeys();
   useRepeated(REFRESH_MS, () => {
     webhooks.reload();
     stats.reload();
+    summaries.reload();
   });
   return (
     <>
@@ -34,6 +36,7 @@ export function Overview() {
               {(every) => (
                 <Attention
                   webhooks={found}
+                  summaries={summaries.value ?? new Map()}
                   keys={every.filter(({ type }) => hasEnvironment(type, environment))}
                   undeliverable={project.value?.undeliverable_emails ?? []}
                 />

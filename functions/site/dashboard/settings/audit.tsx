@@ -72,15 +72,8 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
     ({ target }) => <a href={linkTo(environment, ['settings'], { target })}>{named(target)}</a>,
   ];
   const columns: Column<Entry>[] = [
-    [
-      'Action',
-      ({ action, detail }) => (
-        <>
-          {action}
-          <small>{detailText(detail)}</small>
-        </>
-      ),
-    ],
+    ['Action', ({ action }) => action, 'short'],
+    ['Details', ({ detail }) => detailText(detail) || '–', 'details'],
     ...(isOfOne ? [] : [changed]),
     ['By', (entry) => (entry.actor ? named(entry.actor) : authorOf(entry))],
     ['From', ({ address }) => address ?? '–'],

@@ -61,7 +61,11 @@ function SourceAddresses({ of: { source_addresses } }: { of: Project }) {
   );
 }
 
-const addressesIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+const addressesIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((address) => address.trim())
+    .filter(Boolean);
 
 function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();

@@ -54,6 +54,38 @@ export function useNow(): number {
   return now;
 }
 
+/** Unsaved input by form. It survives a change of the page and an automatic sign-out, and ends with the user's sign-out. */
+const drafts = new Map<string, unknown>();
+export const forgetDrafts = (): void => drafts.clear();
+
+export interface Draft<Value> {
+  value: Value;
+  set(value: Value): void;
+  /** Whether the user entered the value before, and left the form without saving it. */
+  isRestored: boolean;
+  /** Returns to the initial value, for example after it was saved. */
+  discard(): void;
+}
+
+/** The input of a form. It is kept until it is saved or discarded. */
+export function useDraft<Value>(form: string, initial: Value): Draft<Value> {
+  const [isRestored, setRestored] = useState(drafts.has(form));
+  const [value, setValue] = useState((drafts.get(form) as Value | undefined) ?? initial);
+  return {
+    value,
+    isRestored,
+    set(next) {
+      drafts.set(form, next);
+      setValue(next);
+    },
+    discard() {
+      drafts.delete(form);
+      setRestored(false);
+      setValue(initial);
+    },
+  };
+}
+
 export interface Sending<Value> {
   busy: boolean;
   problem: Problem | undefined;

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { forgetDrafts } from './hooks.ts';
 import { joinTabs, signOutOtherTabs } from './other-tabs.ts';
 import { forgetKey, isIdle, noteUse, rememberedKey, rememberKey } from './remembered-key.ts';
 
@@ -34,6 +35,7 @@ export function useSignInState(): SignInState {
   }, [wasSignedOut, signIn, leave]);
   const signOut = useCallback(() => {
     signOutOtherTabs();
+    forgetDrafts();
     leave(SIGNED_OUT);
   }, [leave]);
   const onUnauthorized = useCallback(

@@ -35,7 +35,7 @@ export function Health({ of: webhook, version }: HealthProps) {
         <div>
           <dt>Status</dt>
           <dd>
-            <WebhookStatus of={webhook} />{' '}
+            <WebhookStatus of={webhook} summary={period === '24 hours' ? stats.value?.total : undefined} />{' '}
             {since && (
               <small>
                 for <Elapsed since={since} />

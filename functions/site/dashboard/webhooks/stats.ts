@@ -90,6 +90,15 @@ export function successShare({ counts: { delivered }, attemptsFailed }: Summary)
   return attempts === 0 ? null : delivered / attempts;
 }
 
+const UNSTABLE_BELOW = 0.95;
+const UNSTABLE_ATTEMPTS = 20;
+
+/** Whether enough attempts failed to look into it, although each success ends an outage. */
+export function isUnstable(summary: Summary | undefined): boolean {
+  if (!summary || summary.counts.delivered + summary.attemptsFailed < UNSTABLE_ATTEMPTS) return false;
+  return (successShare(summary) ?? 1) < UNSTABLE_BELOW;
+}
+
 /** Formats the share, such as `99.5 %`, or `–` without attempts. */
 export function successRate(summary: Summary): string {
   const share = successShare(summary);

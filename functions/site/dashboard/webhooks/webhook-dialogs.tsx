@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Json } from '../../../../lib/json.ts';
-import { Confirm, Dialog, Done } from '../components/dialog.tsx';
-import { Input, Select, TextArea } from '../components/field.tsx';
-import { fromLocal } from '../components/time.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { Select, TextArea } from '../components/field.tsx';
 import { otherProblem, violationIn, violationOf } from '../components/violations.ts';
 import type { Webhook } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
@@ -11,7 +10,7 @@ import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { SecretFields, SecretShown } from './secret-fields.tsx';
 
-interface DialogProps {
+export interface DialogProps {
   of: Webhook;
   onClose: () => void;
 }
@@ -106,70 +105,6 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
       <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
     </Confirm>
   );
-}
-
-/** Recovers missed deliveries, and enables the webhook first if it is disabled. */
-export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
-  const { call } = useSession();
-  const [since, setSince] = useState('');
-  const [until, setUntil] = useState('');
-  const [count, setCount] = useState<number>();
-  const window = { since: fromLocal(since), until: fromLocal(until) };
-  const counted = useLoaded(`${since} ${until}`, () =>
-    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
-  );
-  const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
-  const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
-  const sending = useSending(() =>
-    call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),
-  );
-  const recover = async () => setCount((await sending.send())?.count);
-  if (count !== undefined) {
-    return (
-      <Dialog title={title} onClose={onClose}>
-        <p>
-          <output>{recoveredText(count)}</output>
-        </p>
-        <Done onClose={onClose} />
-      </Dialog>
-    );
-  }
-  return (
-    <Confirm
-      title={title}
-      action={isDisabled ? 'Enable and recover' : 'Recover'}
-      busy={sending.busy}
-      problem={otherProblem(sending.problem, ['since', 'until'])}
-      onConfirm={recover}
-      onClose={onClose}
-    >
-      <p>
-        Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
-        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
-      </p>
-      <Input
-        label="Since"
-        hint="In your local time. Leave empty for everything since the endpoint began to fail."
-        type="datetime-local"
-        value={since}
-        onInput={setSince}
-        error={violationOf(sending.problem, 'since')}
-      />
-      <Input
-        label="Until"
-        hint="Optional, in your local time. Leave empty to include everything until now."
-        type="datetime-local"
-        value={until}
-        onInput={setUntil}
-        error={violationOf(sending.problem, 'until')}
-      />
-    </Confirm>
-  );
-}
-
-function recoveredText(count: number): string {
-  if (count === 0) return 'There is nothing to send again. Deliveries that are retrying follow their schedule.';
-  return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
 }
 
 export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { MAX_PER_SECOND } from '../../../../lib/webhooks/rate.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
-import { ProblemNote } from '../components/feedback.tsx';
+import { ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Choices, Input, TextArea } from '../components/field.tsx';
 import { otherProblem, violationIn, violationOf } from '../components/violations.ts';
 import type { Problem, ResponseOf, Webhook } from '../state/api.ts';
-import { useSending } from '../state/hooks.ts';
+import { useDraft, useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { SecretFields, SecretShown } from './secret-fields.tsx';
@@ -78,7 +78,7 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
           label="Documents"
           hint={
             <>
-              Optional. Only events of documents that match one of these patterns, one a line, such as{' '}
+              Optional. Only events of documents that match one of these patterns, one per line, such as{' '}
               <code>org:acme:*</code>.
             </>
           }
@@ -88,14 +88,14 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
         />
         <TextArea
           label="Custom headers"
-          hint="Optional. Sent with every request, one a line, as in “X-Tenant: acme”. Values are hidden once they are saved."
+          hint="Optional. Sent with every request, one per line, as in “X-Tenant: acme”. Values are hidden once they are saved."
           value={values.headers}
           onInput={(headers) => onChange({ ...values, headers })}
           error={violationIn(problem, 'headers') ?? hiddenIn(values.headers, saved)}
         />
         <Input
           label="Requests per second"
-          hint={`Optional. The most requests per second to your endpoint, from 1 to ${MAX_PER_SECOND}. Further deliveries wait.`}
+          hint={`Optional. At most this many requests per second to your endpoint, from 1 to ${MAX_PER_SECOND}. Further deliveries wait.`}
           value={values.limit}
           onInput={(limit) => onChange({ ...values, limit })}
           error={violationOf(problem, 'max_per_second')}
@@ -107,7 +107,7 @@ function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
 
 export function NewWebhook() {
   const { call, environment } = useSession();
-  const [values, setValues] = useState<Values>({
+  const draft = useDraft<Values>(`${environment} new webhook`, {
     url: '',
     events: [],
     description: '',
@@ -118,11 +118,12 @@ export function NewWebhook() {
   const [secret, setSecret] = useState<string>();
   const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
   const sending = useSending(() =>
-    call('POST /v1/webhooks', { body: { ...bodyOf(values), headers: headersOf(values.headers), secret } }),
+    call('POST /v1/webhooks', { body: { ...bodyOf(draft.value), headers: headersOf(draft.value.headers), secret } }),
   );
   const open = (id: string) => goTo(linkTo(environment, ['webhooks', id]));
   const submit = async () => {
     const webhook = await sending.send();
+    if (webhook) draft.discard();
     if (webhook && secret !== undefined) open(webhook.id);
     else setCreated(webhook);
   };
@@ -131,14 +132,17 @@ export function NewWebhook() {
       <PageTitle>Create Webhook</PageTitle>
       <Panel>
         <Form onSubmit={submit}>
-          <WebhookFields values={values} onChange={setValues} problem={sending.problem} />
+          <RestoredDraft of={draft} />
+          <WebhookFields values={draft.value} onChange={draft.set} problem={sending.problem} />
           <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
           <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
           <div class="actions">
             <Button type="submit" kind="primary" busy={sending.busy}>
               Save
             </Button>
-            <ButtonLink href={linkTo(environment, ['webhooks'])}>Cancel</ButtonLink>
+            <ButtonLink href={linkTo(environment, ['webhooks'])} onClick={draft.discard}>
+              Cancel
+            </ButtonLink>
           </div>
         </Form>
       </Panel>
@@ -151,7 +155,7 @@ export function NewWebhook() {
 export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
   const { call, announce } = useSession();
   const saved = headerText(webhook.headers);
-  const [values, setValues] = useState<Values>({
+  const draft = useDraft<Values>(webhook.id, {
     url: webhook.url,
     events: webhook.events,
     description: webhook.description ?? '',
@@ -159,6 +163,7 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
     headers: saved,
     limit: limitText(webhook.max_per_second),
   });
+  const { value: values, set: setValues } = draft;
   const { headers } = values;
   const sending = useSending(() =>
     call('PATCH /v1/webhooks/{id}', {
@@ -168,12 +173,14 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
   );
   const submit = async () => {
     if (hiddenIn(headers, saved) !== undefined || !(await sending.send())) return;
+    draft.discard();
     announce('Webhook updated.');
     onDone();
   };
   return (
     <Panel title="Endpoint and events">
       <Form onSubmit={submit}>
+        <RestoredDraft of={draft} />
         <WebhookFields values={values} onChange={setValues} problem={sending.problem} saved={saved} />
         <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
         <div class="actions">

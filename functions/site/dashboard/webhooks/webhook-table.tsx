@@ -6,17 +6,30 @@ import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import type { Webhook } from '../state/api.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { latencyText, type Summary, successRate } from './stats.ts';
+import { isUnstable, latencyText, type Summary, successRate } from './stats.ts';
 import { webhookName } from './webhook-text.ts';
 
 /** The stats by webhook id. */
 export type Stats = ReadonlyMap<string, Summary>;
 
-export function WebhookStatus({ of: { status, disabled_reason, failing_since } }: { of: Webhook }) {
+interface StatusProps {
+  of: Webhook;
+  /** Its stats of the last 24 hours. */
+  summary?: Summary | undefined;
+}
+
+export function WebhookStatus({ of: { status, disabled_reason, failing_since }, summary }: StatusProps) {
   if (status === 'enabled' && failing_since !== null) {
     return (
       <Badge tone="waiting" icon="warning">
         failing
+      </Badge>
+    );
+  }
+  if (status === 'enabled' && isUnstable(summary)) {
+    return (
+      <Badge tone="waiting" icon="warning">
+        unstable
       </Badge>
     );
   }
@@ -59,7 +72,7 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
       ),
       'wide',
     ],
-    ['Status', (webhook) => <WebhookStatus of={webhook} />],
+    ['Status', (webhook) => <WebhookStatus of={webhook} summary={stats?.get(webhook.id)} />],
     [
       'Events',
       ({ events }) => (
@@ -74,10 +87,6 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   ];
   return (
     <>
-      <ChosenBar count={rows.length}>
-        {change('disabled')}
-        {change('enabled')}
-      </ChosenBar>
       <Table
         caption="Webhooks"
         columns={columns}
@@ -86,6 +95,10 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
         isDense
         selection={{ chosen, onChange: setChosen, nameOf: ({ url }) => url }}
       />
+      <ChosenBar count={rows.length}>
+        {change('disabled')}
+        {change('enabled')}
+      </ChosenBar>
       {changing && (
         <StatusDialog
           of={changing}

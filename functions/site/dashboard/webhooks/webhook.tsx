@@ -1,21 +1,23 @@
 import { useState } from 'preact/hooks';
 import { Button, PageTitle, Tabs } from '../components/basics.tsx';
 import { CopyButton } from '../components/copyable.tsx';
-import { outcomeText } from '../components/deliveries.tsx';
-import { Await, Callout, ProblemNote } from '../components/feedback.tsx';
-import { Time } from '../components/time.tsx';
+import { Await, ProblemNote } from '../components/feedback.tsx';
 import { DeliveryLog } from '../deliveries/delivery-log.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { Health } from './health.tsx';
+import { RecoverDialog } from './recover-dialog.tsx';
 import { Skipped } from './skipped.tsx';
-import { RecoverDialog, TestDialog } from './webhook-dialogs.tsx';
+import { Disabled, Failing } from './trouble.tsx';
+import { TestDialog } from './webhook-dialogs.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { webhookName } from './webhook-text.ts';
 
 const REFRESH_MS = 5000;
+/** Parameters that open something over the page. */
+const NOT_SEARCH: ReadonlySet<string> = new Set(['recover', 'delivery']);
 
 interface PageProps {
   id: string;
@@ -31,6 +33,9 @@ export function WebhookPage({ id, tab, query }: PageProps) {
   const loaded = useLoaded(id, () => call('GET /v1/webhooks/{id}', { path: { id } }), version);
   const reload = () => setVersion((last) => last + 1);
   useRepeated(REFRESH_MS, loaded.reload);
+  const isSearch = [...query.keys()].some((name) => !NOT_SEARCH.has(name)); // then the log comes first
+  const health = (of: Webhook) => <Health key="health" of={of} version={version} />;
+  const log = (of: Webhook) => <DeliveryLog key="log" webhook={of} query={query} version={version} onChange={reload} />;
   return (
     <>
       <p class="up">
@@ -60,8 +65,10 @@ export function WebhookPage({ id, tab, query }: PageProps) {
                   <Skipped of={webhook} version={version} onRecover={() => setRecovering(true)} />
                 )}
                 {webhook.status === 'disabled' && <Disabled of={webhook} onRecover={() => setRecovering(true)} />}
-                <Health of={webhook} version={version} />
-                <DeliveryLog webhook={webhook} query={query} version={version} onChange={reload} />
+                {webhook.status === 'enabled' && webhook.failing_since !== null && (
+                  <Failing of={webhook} version={version} />
+                )}
+                {isSearch ? [log(webhook), health(webhook)] : [health(webhook), log(webhook)]}
               </>
             )}
             {/* Here it stays while the webhook is enabled, with what it is asked for. */}
@@ -81,10 +88,11 @@ export function WebhookPage({ id, tab, query }: PageProps) {
   );
 }
 
-function Address({ of: { url } }: { of: Webhook }) {
+/** The endpoint URL, which is the heading of a webhook without a description. */
+function Address({ of: { url, description } }: { of: Webhook }) {
   return (
     <>
-      <span>{url}</span> <CopyButton text={url} label="Copy the endpoint URL" />
+      {description !== null && <span>{url}</span>} <CopyButton text={url} label="Copy the endpoint URL" />
     </>
   );
 }
@@ -122,45 +130,5 @@ function WebhookActions({ of: webhook, onRecover, onChange }: PartProps & { onCh
       </Button>
       {isTesting && <TestDialog of={webhook} onClose={() => setTesting(false)} />}
     </>
-  );
-}
-
-/** Shows why the webhook is disabled, with the failed delivery and a button to recover. */
-function Disabled({ of: webhook, onRecover }: PartProps) {
-  const { call, environment } = useSession();
-  const { id, disabled_reason, disabled_at } = webhook;
-  const isPaused = disabled_reason === 'paused';
-  const failed = useLoaded(id, () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status: 'failed', limit: '1' } }),
-  );
-  const [delivery] = failed.value?.data ?? [];
-  const last = delivery?.attempts.at(-1);
-  const since = disabled_at && <Time at={disabled_at} />;
-  return (
-    <Callout kind={isPaused ? 'warning' : 'error'}>
-      <p>
-        {isPaused ? (
-          <>Paused since {since}. Events are recorded as skipped while the webhook is paused.</>
-        ) : (
-          <>
-            Disabled since {since} because all six attempts of a delivery failed
-            {delivery && last && (
-              <>
-                , the last one of{' '}
-                <a href={linkTo(environment, ['webhooks', id, 'deliveries', delivery.event_id])}>
-                  {delivery.event_type}
-                </a>{' '}
-                with <strong>{outcomeText(last)}</strong>
-              </>
-            )}
-            . Fix your endpoint, then enable the webhook and recover what it missed.
-          </>
-        )}{' '}
-        Missed events can be recovered for 30 days.
-      </p>
-      <Button kind="primary" onClick={onRecover}>
-        Enable and recover
-      </Button>
-    </Callout>
   );
 }

@@ -5,7 +5,7 @@ import { all, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo, replaceBy } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { PERIODS, readSummaries, type Summary, successShare } from './stats.ts';
+import { isUnstable, PERIODS, readSummaries, type Summary, successShare } from './stats.ts';
 import { type Stats, WebhookTable } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
@@ -13,9 +13,10 @@ const REFRESH_MS = 30_000;
 type Order = (a: Webhook, b: Webhook, stats: Stats) => number;
 
 /** Sorts webhooks that need attention first, with 0. */
-const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook): number => {
-  if (status === 'disabled') return disabled_reason === 'paused' ? 3 : 0;
-  return failing_since === null ? 2 : 1;
+const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook, summary: Summary | undefined): number => {
+  if (status === 'disabled') return disabled_reason === 'paused' ? 4 : 0;
+  if (failing_since !== null) return 1;
+  return isUnstable(summary) ? 2 : 3;
 };
 const byUrl: Order = (a, b) => a.url.localeCompare(b.url, undefined, { numeric: true });
 const bySummary =
@@ -24,7 +25,8 @@ const bySummary =
     rankOf(stats.get(b.id)) - rankOf(stats.get(a.id)) || byUrl(a, b, stats);
 
 const ORDERS: Record<string, Order> = {
-  'Attention first': (a, b, stats) => urgencyOf(a) - urgencyOf(b) || byUrl(a, b, stats),
+  'Attention first': (a, b, stats) =>
+    urgencyOf(a, stats.get(a.id)) - urgencyOf(b, stats.get(b.id)) || byUrl(a, b, stats),
   'Endpoint URL': byUrl,
   'Most delivered': bySummary((summary) => summary?.counts.delivered ?? 0),
   'Worst success rate': bySummary((summary) => 1 - (summary ? (successShare(summary) ?? 1) : 1)),

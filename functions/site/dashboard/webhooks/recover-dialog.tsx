@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import { Confirm, Dialog, Done } from '../components/dialog.tsx';
+import { Input } from '../components/field.tsx';
+import { fromLocal } from '../components/time.tsx';
+import { otherProblem, violationOf } from '../components/violations.ts';
+import { serverNow, type Webhook } from '../state/api.ts';
+import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
+import type { DialogProps } from './webhook-dialogs.tsx';
+
+/** Recovers missed deliveries, and enables the webhook first if it is disabled. */
+export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
+  const { id, status } = webhook;
+  const { call } = useSession();
+  const [since, setSince] = useState('');
+  const [until, setUntil] = useState('');
+  const [count, setCount] = useState<number>();
+  const window = { since: fromLocal(since), until: fromLocal(until) };
+  const counted = useLoaded(`${since} ${until}`, () =>
+    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
+  );
+  const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
+  const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
+  const sending = useSending(() =>
+    call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),
+  );
+  const recover = async () => setCount((await sending.send())?.count);
+  if (count !== undefined) {
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <RecoveryProgress of={id} count={count} window={{ ...window, since: window.since ?? outageStartOf(webhook) }} />
+        <Done onClose={onClose} />
+      </Dialog>
+    );
+  }
+  return (
+    <Confirm
+      title={title}
+      action={isDisabled ? 'Enable and recover' : 'Recover'}
+      busy={sending.busy}
+      problem={otherProblem(sending.problem, ['since', 'until'])}
+      onConfirm={recover}
+      onClose={onClose}
+    >
+      <p>
+        Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
+        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
+      </p>
+      <Input
+        label="Since"
+        hint="In your local time. Leave empty for everything since the endpoint began to fail."
+        type="datetime-local"
+        value={since}
+        onInput={setSince}
+        error={violationOf(sending.problem, 'since')}
+      />
+      <Input
+        label="Until"
+        hint="Optional, in your local time. Leave empty to include everything until now."
+        type="datetime-local"
+        value={until}
+        onInput={setUntil}
+        error={violationOf(sending.problem, 'until')}
+      />
+    </Confirm>
+  );
+}
+
+/** When the window of a recovery starts by default. It is fixed here, because the next success ends the outage. */
+function outageStartOf({ failing_since, disabled_at }: Webhook): string | undefined {
+  return [failing_since, disabled_at].filter((at) => at !== null).sort()[0];
+}
+
+interface ProgressProps {
+  /** The id of the webhook. */
+  of: string;
+  /** The deliveries to recover. */
+  count: number;
+  window: { since: string | undefined; until: string | undefined };
+}
+
+const PROGRESS_MS = 2000;
+
+/** Shows how many deliveries of a recovery were started. The others still count as missed. */
+function RecoveryProgress({ of: id, count, window }: ProgressProps) {
+  const { call } = useSession();
+  const [until] = useState(() => window.until ?? new Date(serverNow()).toISOString()); // later failures do not count
+  const missed = useLoaded(id, () =>
+    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: { since: window.since, until } }),
+  );
+  const started = Math.max(0, count - (missed.value?.count ?? count));
+  useRepeated(started < count ? PROGRESS_MS : null, missed.reload);
+  if (count === 0) return <p>{recoveredText(0)}</p>;
+  return (
+    <>
+      <p>
+        <output>{progressText(started, count)}</output>
+      </p>
+      <progress value={started} max={count} aria-label="Progress of the recovery" />
+      <p class="muted">The recovery continues when you close this dialog.</p>
+    </>
+  );
+}
+
+function progressText(started: number, count: number): string {
+  if (started === 0) return `${recoveredText(count)} The recovery starts in about ten seconds.`;
+  if (started < count) return `${started.toLocaleString()} of ${count.toLocaleString()} deliveries were sent again.`;
+  return count === 1 ? 'The delivery was sent again.' : `All ${count.toLocaleString()} deliveries were sent again.`;
+}
+
+function recoveredText(count: number): string {
+  if (count === 0) return 'There is nothing to send again. Deliveries that are retrying follow their schedule.';
+  return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
+}

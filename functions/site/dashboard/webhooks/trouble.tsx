@@ -1,0 +1,96 @@
+import { RETRY_DELAYS_SECONDS } from '../../../../lib/deliveries/retry-schedule.ts';
+import { Button } from '../components/basics.tsx';
+import { adviceOn, latestRun, outcomeText } from '../components/deliveries.tsx';
+import { Callout } from '../components/feedback.tsx';
+import { Elapsed, Time } from '../components/time.tsx';
+import type { Delivery, Webhook } from '../state/api.ts';
+import { useLoaded } from '../state/hooks.ts';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+
+interface FailingProps {
+  of: Webhook;
+  /** Changes when the deliveries may have changed. */
+  version: number;
+}
+
+/** Shows why an enabled webhook is failing, and when the service would disable it. */
+export function Failing({ of: { id, failing_since }, version }: FailingProps) {
+  const { call, environment } = useSession();
+  const latestOf = (query: { until?: string | undefined }) => () =>
+    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, status: 'retrying', limit: '1' } });
+  const [latest] = useLoaded(id, latestOf({}), version).value?.data ?? [];
+  // The delivery that failed first reaches its sixth failure first.
+  const until = failing_since ?? undefined;
+  const [first] = useLoaded(`${id} ${until}`, latestOf({ until }), version).value?.data ?? [];
+  const last = latest?.attempts.at(-1);
+  const disabledAt = first && disabledAtOf(first);
+  return (
+    <Callout kind="warning">
+      <p>
+        Failing for {failing_since && <Elapsed since={failing_since} />}
+        {latest && last && (
+          <>
+            : the last attempt of{' '}
+            <a href={linkTo(environment, ['webhooks', id, 'deliveries', latest.event_id])}>{latest.event_type}</a>{' '}
+            returned <strong>{outcomeText(last)}</strong>
+          </>
+        )}
+        . {last && adviceOn(last)}
+      </p>
+      {disabledAt && (
+        <p>
+          If every retry fails, the service disables this webhook on <Time at={disabledAt} />.
+        </p>
+      )}
+    </Callout>
+  );
+}
+
+/** The time of the sixth attempt of a delivery, if each attempt until then fails immediately. */
+function disabledAtOf({ attempts, next_attempt_at }: Delivery): string | undefined {
+  if (next_attempt_at === null) return undefined;
+  const laterDelays = RETRY_DELAYS_SECONDS.slice(latestRun(attempts).length);
+  const laterSeconds = laterDelays.reduce((sum: number, seconds) => sum + seconds, 0);
+  return new Date(Date.parse(next_attempt_at) + laterSeconds * 1000).toISOString();
+}
+
+/** Shows why the webhook is disabled, with the failed delivery and a button to recover. */
+export function Disabled({ of: webhook, onRecover }: { of: Webhook; onRecover: () => void }) {
+  const { call, environment } = useSession();
+  const { id, disabled_reason, disabled_at } = webhook;
+  const isPaused = disabled_reason === 'paused';
+  const failed = useLoaded(id, () =>
+    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status: 'failed', limit: '1' } }),
+  );
+  const [delivery] = failed.value?.data ?? [];
+  const last = delivery?.attempts.at(-1);
+  const since = disabled_at && <Time at={disabled_at} />;
+  return (
+    <Callout kind={isPaused ? 'warning' : 'error'}>
+      <p>
+        {isPaused ? (
+          <>Paused since {since}. Events are recorded as skipped while the webhook is paused.</>
+        ) : (
+          <>
+            Disabled since {since} because all six attempts of a delivery failed
+            {delivery && last && (
+              <>
+                , the last one of{' '}
+                <a href={linkTo(environment, ['webhooks', id, 'deliveries', delivery.event_id])}>
+                  {delivery.event_type}
+                </a>{' '}
+                with <strong>{outcomeText(last)}</strong>
+              </>
+            )}
+            . Fix your endpoint, then enable the webhook and recover what it missed.
+          </>
+        )}{' '}
+        Missed events can be recovered for 30 days.
+      </p>
+      <Button kind="primary" onClick={onRecover}>
+        Enable and recover
+      </Button>
+    </Callout>
+  );
+}
