@@ -39,7 +39,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer', FunctionRow> = {
   },
   tokens: {
     id: 'Tokens',
-    description: 'Creates and revokes scoped tokens',
+    description: 'Creates, verifies and revokes scoped tokens',
     table: { ...IDEMPOTENCY, KEY: ['get', 'update'], AUDIT: ['put'] },
   },
   project: {

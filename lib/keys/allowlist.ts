@@ -79,6 +79,16 @@ const cidr = v.pipe(
   }),
 );
 
+/** The address of a client in a request, also in the forms of Node's sockets, which write IPv4 addresses as IPv6. */
+export const Address = v.pipe(
+  v.string('must be a string'),
+  v.check(
+    (text) => (IPV4.test(text) && ipaddr.IPv4.isValid(text)) || (!text.includes('%') && ipaddr.IPv6.isValid(text)),
+    'must be an IPv4 or IPv6 address',
+  ),
+  v.metadata({ jsonSchema: { type: 'string', pattern: '^[0-9A-Fa-f.:]{2,45}$' } }),
+);
+
 /** At most 100 entries, canonical and without duplicates in the output. */
 export const Allowlist = request('Allowlist', {
   cidrs: described(

@@ -15,6 +15,12 @@ export interface Authenticated<Key extends KeyRecord = KeyRecord> {
   grant: Grant | null;
 }
 
+/** The parent key of a scoped token that works, and what the token grants. */
+export interface AuthenticatedToken<Key extends KeyRecord = KeyRecord> {
+  record: Key;
+  grant: Grant;
+}
+
 /**
  * Returns `null` for a credential that is not genuine or no longer works. Needs at most one read, and none for malformed text.
  */
@@ -22,11 +28,21 @@ export async function authenticate<Key extends KeyRecord>(
   credential: string,
   { keys, clock }: AuthenticateDeps<Key>,
 ): Promise<Authenticated<Key> | null> {
-  const isKey = credential.startsWith('svc_');
-  const keyId = isKey ? parseApiKey(credential)?.id : parentOf(credential);
-  const record = keyId ? await keys.get(keyId) : undefined;
+  if (!credential.startsWith('svc_')) return authenticateToken(credential, { keys, clock });
+  const keyId = parseApiKey(credential)?.id;
+  const record = keyId && (await keys.get(keyId));
   if (!record || !isUsable(record, clock())) return null;
-  if (isKey) return sameHash(hashApiKey(credential), record.hash) ? { record, grant: null } : null;
-  const grant = await verifyToken(credential, record, clock());
+  return sameHash(hashApiKey(credential), record.hash) ? { record, grant: null } : null;
+}
+
+/** The same for a scoped token only. Returns `null` for any other text. */
+export async function authenticateToken<Key extends KeyRecord>(
+  token: string,
+  { keys, clock }: AuthenticateDeps<Key>,
+): Promise<AuthenticatedToken<Key> | null> {
+  const keyId = parentOf(token);
+  const record = keyId && (await keys.get(keyId));
+  if (!record || !isUsable(record, clock())) return null;
+  const grant = await verifyToken(token, record, clock());
   return grant && { record, grant };
 }

@@ -5,6 +5,7 @@ import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import { iso } from '../schema.ts';
+import { authenticateToken } from './authenticate.ts';
 import type { KeyRecord } from './key.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import {
@@ -16,6 +17,7 @@ import {
   newTokenId,
   withRevoked,
 } from './token-ids.ts';
+import { verificationOf } from './token-verification.ts';
 
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 
@@ -51,6 +53,13 @@ export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
       }
       const expires_at = iso((Math.floor(now / 1000) + ttl) * 1000);
       return { body: { token, token_id: tokenId, documents, permissions, expires_at } };
+    },
+
+    async verifyToken({ body, space }) {
+      const authenticated = await authenticateToken(body.token, { keys, clock });
+      const isOfSpace =
+        authenticated?.grant.projectId === space.projectId && authenticated.grant.environment === space.environment;
+      return { body: isOfSpace ? verificationOf(authenticated, body, clock()) : { active: false } };
     },
 
     async revokeToken(request) {

@@ -1,6 +1,7 @@
 import { operation, WRITERS } from '../http/operation.ts';
 import { tokenParameter } from '../http/path-parameters.ts';
 import { CreateToken, TokenResource } from './token.ts';
+import { TokenVerification, VerifyToken } from './token-verification.ts';
 
 export const tokenOperations = {
   createToken: operation({
@@ -13,6 +14,15 @@ export const tokenOperations = {
     responses: { 201: TokenResource },
     creates: true,
     secrets: ['token'],
+  }),
+  verifyToken: operation({
+    function: 'tokens',
+    callers: WRITERS,
+    method: 'POST',
+    path: '/v1/tokens/verify',
+    summary: 'Check a token that a client presented to your own server',
+    body: VerifyToken,
+    responses: { 200: TokenVerification },
   }),
   revokeToken: operation({
     function: 'tokens',

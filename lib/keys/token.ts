@@ -1,4 +1,4 @@
-import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { Pattern } from '../documents/pattern-schemas.ts';
 import { list, uniqueList } from '../lists.ts';
@@ -14,7 +14,7 @@ export const MAX_TOKEN_BYTES = 2048;
 const MAX_TTL_SECONDS = 86_400;
 const MAX_PATTERNS = 32;
 
-const PERMISSIONS = ['read', 'write'] as const;
+export const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 const ISSUER = 'document-sync';
@@ -125,6 +125,9 @@ export async function verifyToken(
     return null;
   }
 }
+
+/** When a verified token expires, in milliseconds since 1970. */
+export const expiryOf = (token: string): number => Number(decodeJwt(token).exp) * 1000;
 
 // Checks the canonical form, because a lenient decoder would accept several spellings of a token.
 function isCanonicalBase64Url(part: string): boolean {

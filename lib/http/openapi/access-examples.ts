@@ -66,5 +66,23 @@ export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'pr
       expires_at: at(3600),
     },
   },
+  verifyToken: {
+    body: {
+      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
+      document_key: EXAMPLE_IDS.document,
+      permission: 'read',
+      address: '203.0.113.7',
+    },
+    response: {
+      active: true,
+      token_id: EXAMPLE_IDS.token,
+      environment: 'live',
+      documents: ['org:acme:*'],
+      permissions: ['read'],
+      allowed: true,
+      expires_at: at(3600),
+      cache_seconds: 60,
+    },
+  },
   revokeToken: {},
 };

@@ -149,7 +149,8 @@ export async function createFlows(service: Service): Promise<Record<string, () =
       const headers = key();
       const long = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);
       await ok(live('POST', '/v1/tokens', { body: { ...body, documents: long }, headers }), 400);
-      const { token_id } = await ok(live('POST', '/v1/tokens', { body, headers }), 201);
+      const { token, token_id } = await ok(live('POST', '/v1/tokens', { body, headers }), 201);
+      await ok(live('POST', '/v1/tokens/verify', { body: { token } }));
       await ok(live('POST', `/v1/tokens/${token_id}/revoke`));
     },
     Project: async () => {

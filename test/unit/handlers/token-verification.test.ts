@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { code, mint } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
+import type { Client, Project } from '../../support/service.ts';
+
+const service = memoryService();
+const inactive = { active: false };
+let project: Project;
+let live: Client;
+
+beforeEach(async () => {
+  project = await service.project();
+  live = await project.client('live');
+});
+
+const verified = async (client: Client, token: string, more: object = {}, query = '') => {
+  const answer = await client('POST', `/v1/tokens/verify${query}`, { body: { token, ...more } });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+
+describe('a verification of a token', () => {
+  it('describes a token that works', async () => {
+    const body = { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 };
+    const { token, ...created } = (await live('POST', '/v1/tokens', { body })).body;
+    const expected = { active: true, ...created, environment: 'live', allowed: true, cache_seconds: 60 };
+    expect(await verified(live, token)).toEqual(expected);
+  });
+
+  it.each<[string, object, boolean]>([
+    ['nothing', {}, true],
+    ['a document', { document_key: 'org:acme:doc-1' }, true],
+    ['another document', { document_key: 'org:other:doc-1' }, false],
+    ['a permission', { permission: 'read' }, true],
+    ['another permission', { permission: 'write' }, false],
+    ['a document and a permission', { document_key: 'org:acme:doc-1', permission: 'read' }, true],
+    ['a document and another permission', { document_key: 'org:acme:doc-1', permission: 'write' }, false],
+    ['another document and a permission', { document_key: 'x', permission: 'read' }, false],
+    ['an address without an allowlist', { address: '203.0.113.7' }, true],
+  ])('decides about %s', async (_, question, allowed) => {
+    const token = await mint(live, ['org:acme:*'], ['read']);
+    expect(await verified(live, token, question)).toMatchObject({ active: true, allowed });
+  });
+
+  it.each([
+    '',
+    ' ',
+    'org:other:doc 1',
+    'org/acme',
+    'ü',
+    '*',
+    'org:acme:*',
+    '.',
+    '\ud800',
+    'a'.repeat(65),
+    Array(17).fill('a').join(':'),
+  ])('does not allow a name that cannot be a document key: %j', async (document_key) => {
+    const token = await mint(live, ['*', 'org:acme:*'], ['read']);
+    expect(await verified(live, token, { document_key })).toMatchObject({ active: true, allowed: false });
+  });
+
+  it('has only active: false for every token that does not work', async () => {
+    const token = await mint(live, ['*'], ['read']);
+    const [header, claims, signature = ''] = token.split('.');
+    const ofAnotherProject = await mint(await (await service.project()).client('live'), ['*'], ['read']);
+    const ofAnotherEnvironment = await mint(await project.client('test'), ['*'], ['read']);
+    const forged = `${header}.${claims}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    const revokedKey = await project.key('live');
+    const ofRevokedKey = await mint(service.as(revokedKey), ['*'], ['read']);
+    await project.admin('POST', `/v1/keys/${revokedKey}/revoke`);
+    const texts = ['', 'x', 'a.b.c', '\ud800', 'x'.repeat(8192), forged, `${token}.`, await project.key('live')];
+    const answers = new Set<string>();
+    for (const text of [...texts, ofAnotherProject, ofAnotherEnvironment, ofRevokedKey]) {
+      const answer = await live('POST', '/v1/tokens/verify', { body: { token: text, document_key: 'd' } });
+      const { 'x-request-id': _, ...headers } = answer.headers;
+      answers.add(JSON.stringify([answer.status, headers, answer.text]));
+    }
+    expect([...answers].map((answer) => JSON.parse(answer)[2])).toEqual([JSON.stringify(inactive)]);
+    expect((await verified(live, token)).active).toBe(true);
+  });
+
+  it('ends with the token, its revocation and its key', async () => {
+    const { token, token_id } = (
+      await live('POST', '/v1/tokens', { body: { documents: ['*'], permissions: ['read'], ttl: 30 } })
+    ).body;
+    const other = await mint(live, ['*'], ['read'], 30);
+    expect((await verified(live, token)).active).toBe(true);
+    await live('POST', `/v1/tokens/${token_id}/revoke`);
+    expect(await verified(live, token)).toEqual(inactive);
+    expect((await verified(live, other)).cache_seconds).toBe(29);
+    await service.clock.advance(30_000);
+    expect(await verified(live, other)).toEqual(inactive);
+  });
+
+  it('is cached no longer than the token and its key work', async () => {
+    const { id, admin } = project;
+    const expires_at = new Date(service.clock.now() + 10_500).toISOString();
+    const { key } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } })).body;
+    const token = await mint(service.as(key), ['*'], ['read'], 3600);
+    expect([id, (await verified(live, token)).cache_seconds]).toEqual([id, 10]);
+    await service.clock.advance(10_000);
+    expect((await verified(live, token)).cache_seconds).toBe(0);
+    await service.clock.advance(1000);
+    expect(await verified(live, token)).toEqual(inactive);
+  });
+
+  it('applies the allowlist of the parent key to the address of the client', async () => {
+    const parent = await project.key('live');
+    const token = await mint(service.as(parent), ['*'], ['read']);
+    await project.admin('POST', `/v1/keys/${parent}/allowlist`, {
+      body: { cidrs: ['203.0.113.0/24', '2001:db8::/32'] },
+    });
+    const allowed = async (more: object) => {
+      const answer = await verified(live, token, more);
+      return [answer.active, answer.allowed];
+    };
+    for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '2001:db8::1'])
+      expect(await allowed({ address }), address).toEqual([true, true]);
+    for (const more of [{ address: '198.51.100.7' }, { address: '::1' }, {}])
+      expect(await allowed(more)).toEqual([true, false]);
+  });
+
+  it('is for admin, live and test keys, in the environment of the token', async () => {
+    const test = await project.client('test');
+    const token = await mint(test, ['*'], ['read']);
+    const { admin } = project;
+    expect((await verified(test, token)).environment).toBe('sandbox');
+    expect((await verified(admin, token, {}, '?environment=sandbox')).active).toBe(true);
+    expect(await verified(admin, token)).toEqual(inactive);
+    expect(await verified(live, token)).toEqual(inactive);
+    for (const other of [await project.client('read'), service.as(token)]) {
+      const answer = await other('POST', '/v1/tokens/verify', { body: { token } });
+      expect(code(answer)).toEqual([403, 'insufficient_permissions']);
+    }
+  });
+
+  it('rejects a body that is too large or does not match its schema', async () => {
+    const bodies = [
+      {},
+      { token: 1 },
+      { token: 'x'.repeat(8193) },
+      { token: 'x', document_key: 1 },
+      { token: 'x', document_key: 'x'.repeat(4097) },
+      { token: 'x', permission: 'admin' },
+      ...['', '1', '0x7f.1', '203.0.113', '203.0.113.7/32', 'fe80::1%eth0', 'localhost', null].map((address) => ({
+        token: 'x',
+        address,
+      })),
+      { token: 'x', documents: [] },
+    ];
+    for (const body of bodies)
+      expect(code(await live('POST', '/v1/tokens/verify', { body })), JSON.stringify(body)).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    const large = await live('POST', '/v1/tokens/verify', { body: { token: 'x'.repeat(20_000) } });
+    expect(code(large)).toEqual([413, 'payload_too_large']);
+  });
+
+  it('reads the parent key once, and nothing for a malformed token', async () => {
+    const token = await mint(live, ['*'], ['read']);
+    const reads: string[] = [];
+    const record = (name: string, input: object) => {
+      reads.push(`${name} ${JSON.stringify(input).includes('ConsistentRead":true')}`);
+      return undefined;
+    };
+    const readsOf = async (text: string) => {
+      await verified(live, text); // the authorizer then knows the project of the key
+      service.faults.command = record;
+      reads.length = 0;
+      await verified(live, text);
+      service.faults.command = undefined;
+      return [...reads];
+    };
+    expect(await readsOf(token)).toEqual(['BatchGet true', 'Get true']);
+    expect(await readsOf('x.y.z')).toEqual(['BatchGet true']);
+  });
+
+  it('never logs the token', async () => {
+    const token = await mint(live, ['*'], ['read']);
+    const before = service.log.length;
+    await verified(live, token);
+    await verified(live, `${token}x`);
+    await live('POST', '/v1/tokens/verify', { body: { token, permission: 'admin' } });
+    expect(service.log.slice(before).join('\n')).not.toContain(token.slice(-20));
+  });
+});
