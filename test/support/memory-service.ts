@@ -22,6 +22,8 @@ import * as stats from '../../functions/stats.ts';
 import * as tokens from '../../functions/tokens.ts';
 import * as webhooks from '../../functions/webhooks.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
+import type { Item } from '../../infra/local/memory/expressions.ts';
+import { MemoryDynamoDb } from '../../infra/local/memory/table.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import { LANES } from '../../lib/deliveries/lanes.ts';
@@ -34,8 +36,6 @@ import { methodNotAllowed, Problem, type ProblemCode } from '../../lib/http/prob
 import { COMMON_HEADERS } from '../../lib/http/security-headers.ts';
 import type { ApiHandler } from '../../lib/http/serve.ts';
 import type { Email } from '../../lib/projects/emails.ts';
-import { MemoryDynamoDb } from '../memory/simulation/dynamodb.ts';
-import type { Item } from '../memory/simulation/expressions.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { expectConformance } from './conformance.ts';
 import { type Command, runtimeWith, VARIABLES } from './runtime.ts';

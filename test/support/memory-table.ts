@@ -1,5 +1,5 @@
+import { MemoryDynamoDb } from '../../infra/local/memory/table.ts';
 import { createTable, type Table } from '../../lib/aws/table.ts';
-import { MemoryDynamoDb } from '../memory/simulation/dynamodb.ts';
 import { runtimeWith } from './runtime.ts';
 
 /** A table in memory. `test/memory/contracts` compares it with the database. */

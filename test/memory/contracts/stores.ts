@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import * as documentClient from '@aws-sdk/lib-dynamodb';
+import { MemoryDynamoDb, SCHEMA } from '../../../infra/local/memory/table.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { exists, isNew, put } from '../../../lib/aws/expressions.ts';
 import { createTable, type Table } from '../../../lib/aws/table.ts';
@@ -8,7 +9,6 @@ import type { Write } from '../../../lib/aws/writes.ts';
 import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
-import { MemoryDynamoDb, SCHEMA } from '../simulation/dynamodb.ts';
 
 type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
 

@@ -1,4 +1,4 @@
-import type { Command } from './requests-of.ts';
+import type { Command } from '../../../infra/local/memory/requests.ts';
 import { sdkError, type World } from './world.ts';
 
 type Keyed = { Key?: { pk?: string }; Item?: { pk?: string } };

@@ -1,3 +1,4 @@
+import type { Item } from '../../../infra/local/memory/expressions.ts';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
 import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';
@@ -14,7 +15,6 @@ import { serviceSignature, standardSignature } from '../../../lib/webhooks/signa
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
 import type { Received } from './endpoints.ts';
-import type { Item } from './expressions.ts';
 import type { Node } from './nodes.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import type { Request, Response } from './requests.ts';

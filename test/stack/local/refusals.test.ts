@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { SCHEMA } from '../../../infra/local/memory/table.ts';
 import { requireDynamoDbRequest } from '../../../infra/local/models/dynamodb/request.ts';
 import type { InvalidRequest } from '../../../infra/local/models/invalid-request.ts';
 import { requireModel } from '../../../infra/local/models/models.ts';
 import { operationOf } from '../../../infra/local/models/operations.ts';
 import { requireEmail } from '../../../infra/local/models/ses.ts';
-import { SCHEMA } from '../../memory/simulation/dynamodb.ts';
 import { embeddedMetrics } from '../../support/cloudwatch/embedded.ts';
 
 /*

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { newId, newKey, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
-import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 
 /** A table in memory, and the queries that it received. A query reads a number of items, as if it reached the limit of 1 MB. */

@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/deliver.ts';
+import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
@@ -11,7 +12,6 @@ import { putEvent } from '../../../lib/events/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { newKey, newProject } from '../../memory/contracts/builders.ts';
-import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { event, message, now, webhook } from './builders.ts';
 

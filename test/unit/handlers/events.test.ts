@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { eventHandlers } from '../../../lib/events/handlers.ts';
 import { parseJson } from '../../../lib/json.ts';
-import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import { changed } from '../../support/changed.ts';
 import { runtimeWith } from '../../support/runtime.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { type Backend, connect } from '../../../lib/aws/backend.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
@@ -14,7 +15,6 @@ import {
   type ViolationsOf,
 } from '../../../lib/http/serve.ts';
 import { VERSION } from '../../../lib/version.ts';
-import { MemoryDynamoDb } from '../../memory/simulation/dynamodb.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
 

@@ -1,8 +1,8 @@
-import type { TableSchema } from '../../../infra/local/models/dynamodb/schema.ts';
-import { MAX_ITEM_BYTES } from '../../../infra/local/models/dynamodb/values.ts';
 import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
+import type { TableSchema } from '../models/dynamodb/schema.ts';
+import { MAX_ITEM_BYTES } from '../models/dynamodb/values.ts';
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
-import { type Command, marshalled, requireStorable, requireValid } from './requests-of.ts';
+import { type Command, marshalled, requireStorable, requireValid } from './requests.ts';
 
 /** A write in the format of the document client. */
 interface Write extends Names {

@@ -1,8 +1,8 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { requireDynamoDbRequest } from '../../../infra/local/models/dynamodb/request.ts';
-import { requireItem, type TableSchema } from '../../../infra/local/models/dynamodb/schema.ts';
-import type { Attributes } from '../../../infra/local/models/dynamodb/values.ts';
-import { requireModel } from '../../../infra/local/models/models.ts';
+import { requireDynamoDbRequest } from '../models/dynamodb/request.ts';
+import { requireItem, type TableSchema } from '../models/dynamodb/schema.ts';
+import type { Attributes } from '../models/dynamodb/values.ts';
+import { requireModel } from '../models/models.ts';
 import type { Item } from './expressions.ts';
 
 /** A command of the document client, with its name without `Command` and its input. */
