@@ -22,7 +22,7 @@ export const USAGE = {
     database: {
       type: 'string',
       value: 'NAME',
-      about: `${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has a package)`,
+      about: `${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has a package, and otherwise memory)`,
     },
     keep: { type: 'boolean', default: false, about: 'keep data, keys, pending deliveries and emails between starts' },
     directory: {
@@ -44,8 +44,9 @@ export function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
   const nextPort = port === 0 || port === 65535 ? 0 : port + 1;
   const speed = Number(values.speed);
   if (!(speed >= 1 && speed <= 1e6)) throw new UserError('--speed must be a number from 1 to 1000000.');
-  const database = DATABASES.find((name) => name === values.database);
-  if (values.database !== undefined && !database) {
+  const wanted = values.database ?? process.env.DATABASE;
+  const database = DATABASES.find((name) => name === wanted);
+  if (wanted !== undefined && !database) {
     throw new UserError(`--database must be one of ${DATABASES.join(', ')}.`);
   }
   return {

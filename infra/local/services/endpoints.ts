@@ -149,6 +149,7 @@ export class Endpoints {
       if (fault === 'conflict') return conflict(action);
       if (operation !== undefined) requireModel(prefix, operation, input);
       const response = await service({ method, action, path, headers, principal, body });
+      if (response.status === 400 && INVALID.test(String(response.body))) this.note(`${prefix} ${response.body}`);
       if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
       return fault === 'no answer' ? 'none' : response;
     } catch (error) {
@@ -164,6 +165,8 @@ export class Endpoints {
 }
 
 const MAX_NOTED = 100;
+/** An error of the database for an invalid request. */
+const INVALID = /"__type":\s*"[^"]*ValidationException"/;
 
 // The local databases do not produce conflicts, because they run transactions sequentially.
 function conflict(action: string): ServiceResponse {

@@ -69,7 +69,7 @@ export async function startServices(options: ServicesOptions) {
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
   const writes = new Signal();
-  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, schema: table.schema, writes }));
+  endpoints.add('dynamodb', dynamoDbProxy({ endpoint: databaseEndpoint, iam, writes }));
 
   return {
     template,

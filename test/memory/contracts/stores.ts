@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import * as documentClient from '@aws-sdk/lib-dynamodb';
-import { MemoryDynamoDb, SCHEMA } from '../../../infra/local/memory/table.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { exists, isNew, put } from '../../../lib/aws/expressions.ts';
 import { createTable, type Table } from '../../../lib/aws/table.ts';
 import type { Write } from '../../../lib/aws/writes.ts';
-import { BY_PROJECT, BY_STATUS } from '../../../lib/deployment.ts';
 import { databaseEndpoint } from '../../support/database.ts';
+import { TABLE } from '../../support/dynamodb-table.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 
 type Send = (name: string, input: Record<string, unknown>) => Promise<object>;
@@ -49,41 +49,9 @@ function storeOf(name: string, tableName: string, send: Send): Store {
 }
 
 async function database(): Promise<Store> {
-  const client = dynamoDbClient(databaseEndpoint(), SCHEMA);
+  const client = dynamoDbClient(databaseEndpoint());
   const TableName = randomUUID();
-  const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' }) as const;
-  await client.send(
-    new CreateTableCommand({
-      TableName,
-      AttributeDefinitions: [text('pk'), text('sk'), text('keysOf'), text('byStatus')],
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: BY_PROJECT,
-          KeySchema: [
-            { AttributeName: 'keysOf', KeyType: 'HASH' },
-            { AttributeName: 'pk', KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'ALL' },
-        },
-        {
-          IndexName: BY_STATUS,
-          KeySchema: [
-            { AttributeName: 'byStatus', KeyType: 'HASH' },
-            { AttributeName: 'sk', KeyType: 'RANGE' },
-          ],
-          Projection: {
-            ProjectionType: 'INCLUDE',
-            NonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
-          },
-        },
-      ],
-      BillingMode: 'PAY_PER_REQUEST',
-    }),
-  );
+  await client.send(new CreateTableCommand({ ...TABLE, TableName }));
   const documents = documentClient.DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true },
   });
@@ -96,7 +64,7 @@ async function database(): Promise<Store> {
 }
 
 function simulation(): Store {
-  const memory = new MemoryDynamoDb();
+  const memory = new RecordedDynamoDb();
   return storeOf('the simulation', 'table', async (name, input) => memory.execute({ name, input }));
 }
 

@@ -12,7 +12,6 @@ import * as stats from '../../../functions/stats.ts';
 import * as tokens from '../../../functions/tokens.ts';
 import * as webhooks from '../../../functions/webhooks.ts';
 import type { Item } from '../../../infra/local/memory/expressions.ts';
-import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
 import type { Runtime } from '../../../lib/aws/runtime.ts';
@@ -31,6 +30,7 @@ import type { SummaryMessage } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import { HotPartition } from './hot-partition.ts';
@@ -96,7 +96,7 @@ interface Environment {
 
 /** The real code of the service on simulated services. */
 export class SimulatedService {
-  readonly db: MemoryDynamoDb;
+  readonly db: RecordedDynamoDb;
   readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
   readonly checks: SimulatedQueue<CheckMessage>;
   readonly summaries: SimulatedQueue<SummaryMessage>;
@@ -157,7 +157,7 @@ export class SimulatedService {
         ]),
       ]),
     );
-    this.db = new MemoryDynamoDb({
+    this.db = new RecordedDynamoDb({
       onChange: (before, after) => {
         this.writer?.written.add(String((after ?? before)?.pk).split('#')[0] ?? '');
         if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(this.recordOf(before, after));

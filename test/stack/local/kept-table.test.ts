@@ -6,19 +6,24 @@ import { StreamPoller } from '../../../infra/local/lambda/stream-poller.ts';
 import { createTables, dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { Signal } from '../../../infra/local/services/signal.ts';
 import type { Template } from '../../../infra/local/template.ts';
+import { BY_PROJECT } from '../../../lib/deployment.ts';
 import { databaseEndpoint } from '../../support/database.ts';
+import { TABLE } from '../../support/dynamodb-table.ts';
 import { eventually } from '../../support/service.ts';
 
 const endpoint = databaseEndpoint();
 const client = dynamoDbClient(endpoint);
 afterAll(() => client.destroy());
 
-/** A template with one table of this name and a key attribute. */
-function templateOf(name: string, AttributeName = 'PK'): Template {
+/** A template with one table of this name and an index. */
+function templateOf(name: string, IndexName = BY_PROJECT): Template {
+  const GlobalSecondaryIndexes = TABLE.GlobalSecondaryIndexes.map((index, i) =>
+    i === 0 ? { ...index, IndexName } : index,
+  );
   const properties = {
-    KeySchema: [{ KeyType: 'HASH', AttributeName }],
-    AttributeDefinitions: [{ AttributeName, AttributeType: 'S' }],
-    StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+    ...TABLE,
+    GlobalSecondaryIndexes,
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
   };
   return { ref: () => name, ofType: () => [{ id: name, properties }] } as unknown as Template;
 }
@@ -29,7 +34,7 @@ describe('an existing table', () => {
     expect(await createTables(template, endpoint)).toEqual(await createTables(template, endpoint));
   });
 
-  it('is not reused with different keys', async () => {
+  it('is not reused with different indexes', async () => {
     const name = `kept-${randomUUID()}`;
     await createTables(templateOf(name), endpoint);
     await expect(createTables(templateOf(name, 'other'), endpoint)).rejects.toThrow('differ from the template');
@@ -44,7 +49,7 @@ describe('a stream', () => {
     );
     const positions = new Map<string, string>();
     const readOne = async (key: string) => {
-      await client.send(new PutItemCommand({ TableName: name, Item: { PK: { S: key } } }));
+      await client.send(new PutItemCommand({ TableName: name, Item: { pk: { S: key }, sk: { S: 'ITEM' } } }));
       const consumed: (string | undefined)[] = [];
       const poller = new StreamPoller({
         endpoint,
@@ -56,7 +61,7 @@ describe('a stream', () => {
         windowMs: 0,
         batchSize: 100,
         async consume(records) {
-          consumed.push(...records.map(({ dynamodb }) => dynamodb?.Keys?.PK?.S));
+          consumed.push(...records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S));
         },
       });
       const before = [...positions.values()].join();

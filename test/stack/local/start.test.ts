@@ -52,11 +52,14 @@ function runCommand(command: string, before: readonly string[], options: readonl
 }
 
 describe('npm start', () => {
-  it('listens only on loopback, shows its secrets only to its user, and leaves nothing behind', async () => {
-    const service = run();
+  it.each([
+    ['memory', 1],
+    ['dynoxide', 3], // with the database and its guard
+  ])('listens only on loopback with %s, shows its secrets only to its user, and leaves nothing behind', async (name, processes) => {
+    const service = run('--database', name);
     const { output, stack } = await service.ready();
     const pids = processesOf(service.pid);
-    expect(pids.map(isRunning)).toEqual([true, true, true]); // the others are the database and its guard
+    expect(pids).toHaveLength(processes);
     expect(listeningAddresses(pids)).toEqual([LOOPBACK, LOOPBACK, LOOPBACK, LOOPBACK]);
     expect(statSync(join(directory, 'stack.json')).mode & 0o777).toBe(0o600);
     expect(output).toContain(`webhook secret  ${stack.webhook_secret}\n`);
@@ -85,17 +88,21 @@ describe('npm start', () => {
     if (file) expect(existsSync(dirname(file))).toBe(false);
   });
 
-  it('continues with --keep with the same keys and pending deliveries, for one process at a time', async () => {
+  it.each([
+    defaultDatabase(),
+    'memory',
+  ])('continues with --keep and %s after a crash, with the same keys and pending deliveries, one process at a time', async (name) => {
     const endpoint = await startReceiver(500);
-    const options = ['--keep', '--speed', '600'];
+    const options = ['--keep', '--speed', '600', '--database', name];
     const first = run(...options);
     const before = await first.ready();
     const webhook = await createWebhook(before.client, endpoint.url);
     const { body: event } = await publish(before.client);
-    await endpoint.until(3);
+    const path = `/v1/webhooks/${webhook.id}/deliveries/${event.id}`;
+    await eventually(async () => (await before.client('GET', path)).body.attempts?.length === 3);
     const second = await run(...options).ended;
     expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
-    await first.stop();
+    await first.stop('SIGKILL');
     endpoint.behave(200);
     const third = run(...options);
     const after = await third.ready();

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { newId, newKey, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 
 /** A table in memory, and the queries that it received. A query reads a number of items, as if it reached the limit of 1 MB. */
 function createCounted(itemsOfQuery = 1000) {
-  const memory = new MemoryDynamoDb();
+  const memory = new RecordedDynamoDb();
   const queries: Command['input'][] = [];
   const runtime = runtimeWith(async (command) => {
     const { name, input } = command;

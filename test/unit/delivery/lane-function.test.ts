@@ -1,7 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/deliver.ts';
-import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
@@ -12,6 +11,7 @@ import { putEvent } from '../../../lib/events/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { newKey, newProject } from '../../memory/contracts/builders.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { event, message, now, webhook } from './builders.ts';
 
@@ -19,7 +19,7 @@ const failure = { statusCode: 500, error: 'status_not_2xx', durationMs: 10, wait
 
 /** Runs the deliver function of a lane with one message to a failing endpoint, and returns its commands to other services. */
 async function delivering(lane: Lane, overrides: Partial<DeliveryMessage> = {}, changes: Record<string, unknown> = {}) {
-  const memory = new MemoryDynamoDb();
+  const memory = new RecordedDynamoDb();
   const sent: Command[] = [];
   const runtime = runtimeWith(
     async (command) => {

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { eventHandlers } from '../../../lib/events/handlers.ts';
 import { parseJson } from '../../../lib/json.ts';
 import { changed } from '../../support/changed.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { runtimeWith } from '../../support/runtime.ts';
 
 const identity = { id: 'run-1', startedAt: Date.UTC(2026, 0, 31) };
 
 /** Handlers on a table in memory, with an advancing clock. */
 function handlers() {
-  const db = new MemoryDynamoDb();
+  const db = new RecordedDynamoDb();
   let now = identity.startedAt;
   const runtime = runtimeWith(async (command) => db.execute(command), {
     clock: () => now++,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { type Backend, connect } from '../../../lib/aws/backend.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
@@ -15,6 +14,7 @@ import {
   type ViolationsOf,
 } from '../../../lib/http/serve.ts';
 import { VERSION } from '../../../lib/version.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
 
@@ -34,7 +34,7 @@ function stepOf({ name, input }: Command): string | undefined {
 /** A table in memory, which notes the steps of idempotent requests. One of them can fail. */
 function memory({ fails }: { fails?: string } = {}) {
   const done: string[] = [];
-  const db = new MemoryDynamoDb();
+  const db = new RecordedDynamoDb();
   const runtime = runtimeWith(
     async (command) => {
       const step = stepOf(command);

@@ -1,5 +1,6 @@
-import { InvalidRequest } from '../invalid-request.ts';
-import { type Attributes, type AttributeValue, requireItemSize, typeOf } from './values.ts';
+import type { KeySchemaElement } from '@aws-sdk/client-dynamodb';
+import { InvalidRequest } from '../models/invalid-request.ts';
+import { type Attributes, requireItemSize, typeOf } from './values.ts';
 
 /** Names of the partition key and of the sort key. Their values are strings. */
 export type KeySchema = readonly [partition: string, sort: string];
@@ -8,6 +9,34 @@ export type KeySchema = readonly [partition: string, sort: string];
 export interface TableSchema {
   keys: KeySchema;
   indexes: Readonly<Record<string, KeySchema>>;
+  /** The attributes of each index that does not contain all. Keys are in every index. */
+  projections?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface DescribedKeys {
+  KeySchema?: readonly KeySchemaElement[] | undefined;
+}
+interface DescribedIndex extends DescribedKeys {
+  IndexName?: string | undefined;
+  Projection?: { NonKeyAttributes?: readonly string[] | undefined } | undefined;
+}
+/** A table in a template, in a request or in a description. */
+export interface DescribedTable extends DescribedKeys {
+  GlobalSecondaryIndexes?: readonly DescribedIndex[] | undefined;
+}
+
+/** The keys of a table and of its indexes, which are sorted by name. */
+export function schemaOf({ KeySchema, GlobalSecondaryIndexes = [] }: DescribedTable): TableSchema {
+  const names = (schema: readonly KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName ?? '');
+  const sorted = GlobalSecondaryIndexes.toSorted((a, b) => (`${a.IndexName}` < `${b.IndexName}` ? -1 : 1));
+  const projections = sorted.flatMap(({ IndexName = '', Projection }) =>
+    Projection?.NonKeyAttributes ? [[IndexName, Projection.NonKeyAttributes]] : [],
+  );
+  return {
+    keys: names(KeySchema) as unknown as KeySchema,
+    indexes: Object.fromEntries(sorted.map((index) => [index.IndexName, names(index.KeySchema)])),
+    projections: Object.fromEntries(projections),
+  };
 }
 
 /**
@@ -24,11 +53,6 @@ export function requireItem(item: Attributes, { keys, indexes }: TableSchema): n
   requireKeyValues(item, keys);
   for (const index of Object.values(indexes)) requireKeyValues(item, index);
   return requireItemSize(item);
-}
-
-/** Throws if an update sets a key attribute of an index to an invalid value. */
-export function requireIndexKey(name: string, value: AttributeValue, { indexes }: TableSchema): void {
-  for (const index of Object.values(indexes)) if (index.includes(name)) requireKeyValues({ [name]: value }, index);
 }
 
 /** Throws unless a key has exactly the members of the primary key. */

@@ -1,5 +1,5 @@
-import { InvalidRequest } from '../invalid-request.ts';
-import { isObject } from '../shapes.ts';
+import { InvalidRequest } from '../models/invalid-request.ts';
+import { isObject } from '../models/shapes.ts';
 
 /** An attribute value in DynamoDB JSON. */
 export type AttributeValue = Readonly<Record<string, unknown>>;
