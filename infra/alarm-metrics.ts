@@ -63,3 +63,25 @@ export function failedShareOf(attempts: Metric, failures: Metric): MathExpressio
   const expression = 'IF(attempts > 20, 100 * FILL(failures, 0) / attempts, 0)';
   return new MathExpression({ expression, usingMetrics: { attempts, failures }, period: longPeriod });
 }
+
+/**
+ * The percentage of messages in five minutes that an internal failure returned to their queue. It is 0 below 3 failures, because
+ * few failures are repeated without harm. A message that always fails moves to the dead letters, which have their own alarm.
+ */
+export function handlingShareOf(failures: Metric, attempts: Metric): MathExpression {
+  const expression = 'IF(failures >= 3, 100 * failures / (failures + FILL(attempts, 0)), 0)';
+  return new MathExpression({ expression, usingMetrics: { failures, attempts }, period: longPeriod });
+}
+
+/** The percentage of invocations in five minutes that failed. It is 0 below 3 errors. */
+export function errorShareOf(functions: { errors: Metric; invocations: Metric }[]): MathExpression {
+  const usingMetrics = Object.fromEntries(
+    functions.flatMap(({ errors, invocations }, i) => [
+      [`e${i}`, errors],
+      [`i${i}`, invocations],
+    ]),
+  );
+  const sum = (name: string) => `SUM([${functions.map((_, i) => `${name}${i}`).join(', ')}])`;
+  const expression = `IF(${sum('e')} >= 3, 100 * ${sum('e')} / ${sum('i')}, 0)`;
+  return new MathExpression({ expression, usingMetrics, period: longPeriod });
+}

@@ -1,11 +1,10 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   AuthorizationType,
   type CfnMethod,
   type IAuthorizer,
   type IResource,
   LambdaIntegration,
-  type Method,
   type MethodOptions,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -13,7 +12,6 @@ import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from
 import type { ApiFunction, Operation } from '../lib/http/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
 
-const PAGE = 'Pages, their scripts and the description of the API hold no secret';
 const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
 
 /**
@@ -37,8 +35,7 @@ export function addMethods(root: IResource, authorizer: IAuthorizer, functions: 
       const isPublic = operation.callers === 'anyone';
       for (const name of methodsOf(operation)) {
         const integration = integrations.get(operation.function);
-        const method = resource.addMethod(name, integration, isPublic ? PUBLIC : behindAuthorizer);
-        if (isPublic) acknowledgePublic(method, PAGE);
+        resource.addMethod(name, integration, isPublic ? PUBLIC : behindAuthorizer);
       }
     }
     addPreflight(resource, operations.filter(allowsCrossOrigin));
@@ -59,9 +56,4 @@ function addPreflight(resource: IResource, operations: readonly Operation[]): vo
   // API Gateway creates this response from text (API Gateway Developer Guide, "Content type conversions").
   const cfn = preflight.node.defaultChild as CfnMethod;
   cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
-  acknowledgePublic(preflight, 'A browser asks for permission before it has a credential to send');
-}
-
-function acknowledgePublic(method: Method, reason: string): void {
-  Validations.of(method).acknowledge({ id: 'AwsSolutions-APIG4', reason }, { id: 'AwsSolutions-COG4', reason });
 }

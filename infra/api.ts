@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
+import { CfnResource, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -12,10 +12,10 @@ import {
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/http/operation.ts';
-import { createGradually } from './api-creation.ts';
 import { addMethods } from './api-methods.ts';
 import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
@@ -25,8 +25,7 @@ import { burstOf, ProjectShares, publicThrottles } from './throttles.ts';
 
 const STAGE = 'live';
 
-export interface ApiProps {
-  settings: Settings;
+export interface ApiProps extends Pick<Settings, 'domain' | 'webAclArn' | 'throttles' | 'cloudWatchRole'> {
   authorizer: IFunction;
   functions: Record<ApiFunction, IFunction>;
 }
@@ -38,25 +37,25 @@ export class Api extends Construct {
   /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
-  /** The target for a CNAME record of the custom domain, if the service does not create a record. */
+  /** The target for a DNS record of the custom domain. */
   readonly domainTarget: string | undefined;
 
-  constructor(scope: Construct, id: string, { settings, authorizer, functions }: ApiProps) {
+  constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    this.accessLog = new LogGroup(this, 'AccessLog', {
-      retention: settings.logRetentionDays as RetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const { domain, webAclArn, throttles } = props;
+    this.accessLog = new LogGroup(this, 'AccessLog', { removalPolicy: RemovalPolicy.DESTROY });
     pinLogicalId(this.accessLog, 'AccessLog');
-    this.restApi = this.createRestApi(settings);
-    const requestAuthorizer = this.createAuthorizer(authorizer, settings);
-    addMethods(this.restApi.root, requestAuthorizer, functions);
-    new ProjectShares(this, 'Shares', { restApi: this.restApi, settings });
-    acknowledgeRules(this.restApi);
-    this.baseUrl = `https://${settings.domainName || this.defaultHost()}`;
+    this.restApi = this.createRestApi(props);
+    addMethods(this.restApi.root, this.createAuthorizer(props.authorizer), props.functions);
+    new ProjectShares(this, 'Shares', { restApi: this.restApi, perSecond: throttles.projectPerSecond });
+    this.baseUrl = `https://${domain?.name ?? this.defaultHost()}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
     createGradually(this);
-    this.domainTarget = addDomain(this, this.restApi, settings);
+    this.domainTarget = domain && addDomain(this, this.restApi, domain);
+    if (webAclArn) {
+      const { stageArn } = this.restApi.deploymentStage;
+      new CfnWebACLAssociation(this, 'WebAcl', { resourceArn: stageArn, webAclArn });
+    }
     this.dashboardUrl = `${this.baseUrl}/dashboard`;
   }
 
@@ -65,12 +64,12 @@ export class Api extends Construct {
     return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
-  private createRestApi({ stackName, domainName, cloudWatchRole, throttleRate }: Settings): RestApi {
+  private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: ApiProps): RestApi {
     const restApi = new RestApi(this, 'RestApi', {
-      restApiName: stackName, // alarms refer to an API by its name
+      restApiName: Stack.of(this).stackName, // alarms refer to an API by its name
       endpointTypes: [EndpointType.REGIONAL],
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
-      disableExecuteApiEndpoint: domainName !== '',
+      disableExecuteApiEndpoint: domain !== undefined,
       cloudWatchRole: cloudWatchRole === 'create',
       // Browsers do not attach credentials automatically, so compression reveals nothing to an attacker (BREACH).
       minCompressionSize: Size.bytes(1024),
@@ -79,8 +78,8 @@ export class Api extends Construct {
       // Without tracing, because a trace contains the path, and a path can contain a key.
       deployOptions: {
         stageName: STAGE,
-        throttlingRateLimit: throttleRate,
-        throttlingBurstLimit: burstOf(throttleRate),
+        throttlingRateLimit: methodPerSecond,
+        throttlingBurstLimit: burstOf(methodPerSecond),
         methodOptions: publicThrottles(),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: ACCESS_LOG,
@@ -96,33 +95,15 @@ export class Api extends Construct {
     return restApi;
   }
 
-  private createAuthorizer(handler: IFunction, { authorizerCacheSeconds }: Settings): RequestAuthorizer {
-    const cached = authorizerCacheSeconds > 0;
+  /** Without a cache, so that revocations and allowlists take effect on the next request. */
+  private createAuthorizer(handler: IFunction): RequestAuthorizer {
+    const identitySources = [IdentitySource.header('Authorization')];
     return new RequestAuthorizer(this, 'Authorizer', {
       handler,
-      resultsCacheTtl: Duration.seconds(authorizerCacheSeconds),
-      // A cached decision applies to one credential, address and operation. `sam local` supports only headers as identity
-      // sources.
-      identitySources: [
-        IdentitySource.header('Authorization'),
-        ...(cached ? ['identity.sourceIp', 'httpMethod', 'resourcePath'].map(IdentitySource.context) : []),
-      ],
+      resultsCacheTtl: Duration.seconds(0),
+      identitySources,
     });
   }
-}
-
-function acknowledgeRules(restApi: RestApi): void {
-  const logsRole = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';
-  Validations.of(restApi).acknowledge(
-    { id: 'AwsSolutions-APIG2', reason: 'The functions validate every part of a request and list every fault' },
-    { id: 'AwsSolutions-APIG3', reason: 'A web ACL costs by the month: attach one to the stage if you want it' },
-    {
-      id: 'AwsSolutions-APIG6',
-      reason: 'Execution logs would hold paths, and a path may hold a key; there is an access log',
-    },
-    { id: 'AwsSolutions-COG4', reason: 'Credentials are API keys and scoped tokens: the Lambda authorizer decides' },
-    { id: `AwsSolutions-IAM4[Policy::${logsRole}]`, reason: 'The policy that API Gateway asks for to write logs' },
-  );
 }
 
 // The log contains the path of the resource, because the path of the request can contain a key.
@@ -142,3 +123,23 @@ const ACCESS_LOG = AccessLogFormat.custom(
     tls_version: '$context.tlsVersion',
   }),
 );
+
+/** The parts that CloudFormation creates at the same time. Each takes seconds and some requests. */
+const AT_A_TIME = 5;
+
+/** Each type depends only on itself and on earlier ones. */
+const TYPES = ['GatewayResponse', 'Resource', 'Method'].map((name) => `AWS::ApiGateway::${name}`);
+
+/**
+ * Limits how many parts of an API CloudFormation creates or deletes at the same time. Otherwise it starts all methods as soon as their
+ * functions exist. An account can make ten such requests per second with a burst of 40, and five for new resources (API Gateway
+ * quotas). A deployment can fail if API Gateway throttles more of them (https://github.com/aws/aws-cdk/issues/15573).
+ */
+function createGradually(api: Construct): void {
+  const parts = api.node.findAll().filter((part) => CfnResource.isCfnResource(part));
+  const ordered = TYPES.flatMap((type) => parts.filter(({ cfnResourceType }) => cfnResourceType === type));
+  ordered.forEach((part, i) => {
+    const earlier = ordered[i - AT_A_TIME];
+    if (earlier) part.addResourceDependency(earlier);
+  });
+}

@@ -1,3 +1,16 @@
-import { createApp } from './service.ts';
+import { App } from 'aws-cdk-lib';
+import { addGuard } from './guard.ts';
+import { readDeployment } from './settings.ts';
+import { ServiceStack } from './stack.ts';
+import { UserError } from './user-error.ts';
 
-createApp().synth();
+try {
+  const settings = readDeployment();
+  const app = new App();
+  addGuard(new ServiceStack(app, settings), settings);
+  app.synth();
+} catch (error) {
+  if (!(error instanceof UserError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -11,9 +11,8 @@ import {
   RecursiveLoop,
   Runtime,
   SystemLogLevel,
-  Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
@@ -21,7 +20,6 @@ import { bundleFunction } from './bundle.ts';
 import type { Egress } from './egress.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import { projectRoot } from './project-root.ts';
-import type { Settings } from './settings.ts';
 
 export interface BundledFunctionProps {
   /** The file in functions/, without the extension. */
@@ -29,7 +27,6 @@ export interface BundledFunctionProps {
   /** Adds files to the asset. */
   addFiles?: (directory: string) => void;
   description: string;
-  settings: Settings;
   environment?: Partial<Record<Variable, string>>;
   /** 20 seconds by default. */
   timeout?: Duration;
@@ -53,7 +50,6 @@ export class BundledFunction extends LambdaFunction {
       name,
       addFiles,
       description,
-      settings,
       environment,
       timeout = Duration.seconds(20),
       memorySize = 512,
@@ -62,15 +58,11 @@ export class BundledFunction extends LambdaFunction {
     }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    const logGroup = new LogGroup(scope, `${id}Logs`, {
-      retention: settings.logRetentionDays as RetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = new LogGroup(scope, `${id}Logs`, { removalPolicy: RemovalPolicy.DESTROY });
     pinLogicalId(logGroup, `${id}Logs`);
-    const isTraced = settings.functionTracing === 'on';
     super(scope, id, {
       runtime: Runtime.NODEJS_24_X,
-      architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
+      architecture: Architecture.ARM_64,
       handler: 'index.handler',
       code: bundledCode(scope, name, addFiles),
       description,
@@ -83,25 +75,16 @@ export class BundledFunction extends LambdaFunction {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       timeout,
       memorySize,
-      tracing: isTraced ? Tracing.ACTIVE : Tracing.DISABLED,
       ...(feedsItself && { recursiveLoop: RecursiveLoop.ALLOW }),
       ...egress?.options,
       environment: {
         ...environment,
         POWERTOOLS_SERVICE_NAME: name,
-        POWERTOOLS_METRICS_NAMESPACE: settings.stackName,
-        // Not with `applicationLogLevelV2`, because it treats lines without a level as `INFO`, such as embedded metrics.
-        ...(settings.logLevel !== 'INFO' && { POWERTOOLS_LOG_LEVEL: settings.logLevel }),
+        POWERTOOLS_METRICS_NAMESPACE: Stack.of(scope).stackName,
       },
     });
     logGroup.grantWrite(role);
     egress?.grantAttach(role);
-    if (isTraced) {
-      Validations.of(role).acknowledge({
-        id: 'AwsSolutions-IAM5[Resource::*]',
-        reason: 'X-Ray knows no resources: traces can be written or not',
-      });
-    }
   }
 }
 

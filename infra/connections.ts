@@ -1,17 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { BundledFunction, consumeQueue } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import { createQueue, grantSend } from './queues.ts';
-import type { Settings } from './settings.ts';
 
 export interface ConnectionsProps {
   table: DataTable;
-  settings: Settings;
   deadLetters: Queue;
-  encryptionKey: Key | undefined;
+  deliverConcurrency: number;
 }
 
 /** How long checks are gathered. Many leases expire every second, so this saves invocations and delays events only slightly. */
@@ -25,18 +22,17 @@ export class Connections extends Construct {
   readonly checks: Queue;
   readonly check: BundledFunction;
 
-  constructor(scope: Construct, id: string, { table, settings, deadLetters, encryptionKey }: ConnectionsProps) {
+  constructor(scope: Construct, id: string, { table, deadLetters, deliverConcurrency }: ConnectionsProps) {
     super(scope, id);
-    this.checks = createQueue(this, 'Checks', { encryptionKey, deadLetters });
+    this.checks = createQueue(this, 'Checks', deadLetters);
     this.check = new BundledFunction(this, 'Check', {
       name: 'check-connection',
       description: 'Ends leases that have run out',
-      settings,
       feedsItself: true, // one check per lease, so the chain ends with the connection
     });
     const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
     consumeQueue(this.check, this.checks, {
-      maxConcurrency: Math.min(MAX_CHECKS, settings.deliverConcurrency),
+      maxConcurrency: Math.min(MAX_CHECKS, deliverConcurrency),
       maxBatchingWindow,
     });
     table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], EVENT: ['put'] });

@@ -1,4 +1,4 @@
-import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
@@ -7,10 +7,8 @@ import {
   ProjectionType,
   StreamViewType,
   Table,
-  TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { type IGrantable, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
+import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { BY_PROJECT, BY_STATUS, TIME_TO_LIVE, type Variable } from '../lib/deployment.ts';
@@ -20,28 +18,26 @@ import type { Settings } from './settings.ts';
 import { statementsOf, type TableGrant } from './table-grants.ts';
 
 /**
- * Write units that an on-demand table accepts immediately, and three times as many reads, as in a new table. DynamoDB only
- * documents how to raise them. Without a value the table keeps its default.
- */
-const warmThroughput = (writes: number) =>
-  writes > 0 && { warmThroughput: { writeUnitsPerSecond: writes, readUnitsPerSecond: 3 * writes } };
-
-/**
  * The table (see lib/aws/items.ts for its items). Its stream is the outbox of events and the source of the stats. With
- * `tableName`, the stack uses an existing table, such as a restored one, and never changes or deletes it.
+ * the setting `table`, the stack uses an existing table, such as a restored one, and never changes or deletes it.
  */
 export class DataTable extends Construct {
   readonly name: string;
+  readonly arn: string;
   readonly streamArn: string;
   private readonly table: ITable;
 
-  constructor(scope: Construct, id: string, settings: Settings, encryptionKey: Key | undefined) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { table: existing, dataRetention }: Pick<Settings, 'table' | 'dataRetention'>,
+  ) {
     super(scope, id);
-    const { tableName, tableStreamArn } = settings;
-    this.table = tableName
-      ? Table.fromTableAttributes(this, 'Existing', { tableName, tableStreamArn })
-      : this.createTable(settings, encryptionKey);
+    this.table = existing
+      ? Table.fromTableAttributes(this, 'Existing', { tableName: existing.name, tableStreamArn: existing.streamArn })
+      : this.createTable(dataRetention === 'retain');
     this.name = this.table.tableName;
+    this.arn = this.table.tableArn;
     this.streamArn = this.table.tableStreamArn ?? '';
   }
 
@@ -80,18 +76,14 @@ export class DataTable extends Construct {
     );
   }
 
-  private createTable({ dataRetention, warmWritesPerSecond }: Settings, encryptionKey: Key | undefined): Table {
-    const warm = warmThroughput(Number(warmWritesPerSecond));
-    const retain = dataRetention === 'retain';
+  private createTable(retain: boolean): Table {
     const table = new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
-      ...warm,
       timeToLiveAttribute: TIME_TO_LIVE,
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      ...(encryptionKey && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
       deletionProtection: retain,
       removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
@@ -103,7 +95,6 @@ export class DataTable extends Construct {
       projectionType: ProjectionType.ALL,
     });
     table.addGlobalSecondaryIndex({
-      ...warm,
       indexName: BY_STATUS,
       partitionKey: { name: 'byStatus', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
@@ -143,9 +134,5 @@ export class DataTable extends Construct {
     this.table.grantStream(fn, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
     const listing = new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] });
     fn.grantPrincipal.addToPrincipalPolicy(listing);
-    Validations.of(fn.role as Role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'IAM has no resource for listing streams (Service Authorization Reference)',
-    });
   }
 }

@@ -1,6 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
 import {
   type EventSourceMapping,
   FilterCriteria,
@@ -20,15 +19,14 @@ import { FailedEvents } from './failed-events.ts';
 import { createQueue, grantSend } from './queues.ts';
 import { Schedules } from './schedules.ts';
 import type { Sender } from './sender.ts';
-import type { Settings } from './settings.ts';
 
 export interface DeliveryProps {
   table: DataTable;
-  settings: Settings;
   sender: Sender;
   dashboardUrl: string;
   egress: Egress | undefined;
-  encryptionKey: Key | undefined;
+  deliverConcurrency: number;
+  batchingSeconds: number;
 }
 
 /** The queue of a lane and the function that delivers its messages. */
@@ -40,7 +38,7 @@ export interface DeliveryLane {
 type Batches = Omit<ConsumeOptions, 'maxConcurrency'>;
 
 /** Batches that are later and cheaper. Lambda requires a batching window for more than ten messages (Lambda Developer Guide). */
-const gathered = ({ batchingSeconds }: Settings): Batches =>
+const gathered = (batchingSeconds: number): Batches =>
   batchingSeconds > 0 ? { batchSize: 100, maxBatchingWindow: Duration.seconds(batchingSeconds) } : {};
 
 /** The path of an event to its webhooks: fan-out, queues, schedules, the deliver functions, and storage for failed work. */
@@ -55,23 +53,18 @@ export class Delivery extends Construct {
 
   constructor(scope: Construct, id: string, props: DeliveryProps) {
     super(scope, id);
-    const { encryptionKey } = props;
-    this.deadLetters = createQueue(this, 'DeadLetters', { encryptionKey });
-    this.failedEvents = new FailedEvents(this, 'FailedEvents', encryptionKey);
-    const laneQueue = (id: string) => createQueue(this, id, { encryptionKey, deadLetters: this.deadLetters });
+    this.deadLetters = createQueue(this, 'DeadLetters');
+    this.failedEvents = new FailedEvents(this, 'FailedEvents');
     this.queues = {
-      quick: laneQueue('Deliveries'),
-      new: laneQueue('NewDeliveries'),
-      slow: laneQueue('SlowDeliveries'),
+      quick: createQueue(this, 'Deliveries', this.deadLetters),
+      new: createQueue(this, 'NewDeliveries', this.deadLetters),
+      slow: createQueue(this, 'SlowDeliveries', this.deadLetters),
     };
     this.fanOut = this.createFanOut(props);
     this.fanOutMapping = this.feedFanOut(props);
-    const schedules = new Schedules(this, 'Schedules', {
-      queue: this.queues.quick,
-      encryptionKey,
-    });
+    const schedules = new Schedules(this, 'Schedules', this.queues.quick);
     this.failedSchedules = schedules.failures;
-    const batches = gathered(props.settings);
+    const batches = gathered(props.batchingSeconds);
     this.lanes = {
       quick: this.createLane('Deliver', 'quick', props, schedules, batches),
       new: this.createLane('DeliverNew', 'new', props, schedules, batches),
@@ -94,11 +87,10 @@ export class Delivery extends Construct {
     return Object.fromEntries(LANES.map((lane) => [LANE_QUEUES[lane], this.queues[lane].queueUrl]));
   }
 
-  private createFanOut({ table, settings }: DeliveryProps): BundledFunction {
+  private createFanOut({ table }: DeliveryProps): BundledFunction {
     const fanOut = new BundledFunction(this, 'FanOut', {
       name: 'fan-out',
       description: 'Sends every new event to the queue, once for each subscribed webhook',
-      settings,
       environment: this.laneVariables,
       timeout: Duration.minutes(1),
     });
@@ -108,12 +100,12 @@ export class Delivery extends Construct {
     return fanOut;
   }
 
-  private feedFanOut({ table, settings }: DeliveryProps): EventSourceMapping {
+  private feedFanOut({ table, batchingSeconds }: DeliveryProps): EventSourceMapping {
     table.grantStream(this.fanOut);
     const mapping = this.fanOut.addEventSourceMapping('Events', {
       eventSourceArn: table.streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      ...gathered(settings),
+      ...gathered(batchingSeconds),
       batchSize: 100,
       parallelizationFactor: FAN_OUTS_OF_SHARD,
       bisectBatchOnError: true,
@@ -137,29 +129,22 @@ export class Delivery extends Construct {
   private createLane(
     id: string,
     lane: Lane,
-    { table, settings, sender, dashboardUrl, egress }: DeliveryProps,
+    { table, sender, dashboardUrl, egress, deliverConcurrency }: DeliveryProps,
     schedules: Schedules,
     batches: Batches,
   ): DeliveryLane {
     const deliver = new BundledFunction(this, id, {
       name: 'deliver',
       description: `Sends signed deliveries and schedules their retries (${lane} lane)`,
-      settings,
-      environment: {
-        LANE: lane,
-        ...this.laneVariables,
-        ...schedules.variables,
-        DASHBOARD_URL: dashboardUrl,
-      },
+      environment: { LANE: lane, ...this.laneVariables, ...schedules.variables, DASHBOARD_URL: dashboardUrl },
       timeout: Duration.seconds(30),
       egress,
       feedsItself: true, // a run has at most six attempts, and a recovery ends with its window
     });
     const queue = this.queues[lane];
-    consumeQueue(deliver, queue, { maxConcurrency: settings.deliverConcurrency, ...batches });
+    consumeQueue(deliver, queue, { maxConcurrency: deliverConcurrency, ...batches });
     // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks, deliveries and the budget of
-    // emails. FanOut and
-    // StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
+    // emails. FanOut and StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
     table.grant(deliver, {
       PROJECT: ['get', 'batch get'],
       EMAILS: ['get', 'put'],

@@ -1,28 +1,26 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, Duration, Stack } from 'aws-cdk-lib';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { MAX_QUEUE_DELAY_SECONDS } from '../lib/deliveries/queue-retry.ts';
 import { RETRY_DELAYS_SECONDS } from '../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
 import { EMAIL_WINDOW_MS } from '../lib/projects/email-budget.ts';
 import { Api } from './api.ts';
-import { createApiFunctions } from './api-functions.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
 import { DataTable } from './data.ts';
 import { Delivery } from './delivery.ts';
 import { Egress } from './egress.ts';
-import { createKey, grantKey } from './encryption.ts';
-import { GradualDeployment } from './gradual-deployment.ts';
+import { encrypt } from './encryption.ts';
+import { createFunctions } from './functions.ts';
 import { Observability } from './observability.ts';
-import { createProjectAdministration, createProjectCreation } from './projects.ts';
 import { Sender } from './sender.ts';
-import { type Settings, settingsOf } from './settings.ts';
+import { DEFAULT_SENDER, type SettingsInput, settingsOf } from './settings.ts';
 import { Stats } from './stats.ts';
 import { Summaries } from './summaries.ts';
-import { addWarnings } from './warnings.ts';
 
-/** The parameters of infra/README.md. All are optional. The name of the service is the name of its stack. */
-export type DocumentSyncProps = Partial<Omit<Settings, 'stackName'>>;
+/** The settings of infra/README.md. All are optional. The name of the service is the name of its stack. */
+export type DocumentSyncProps = Omit<SettingsInput, 'stackName'>;
 
 /** The longest delay of a retry in a queue. Later retries use a schedule. */
 const LONGEST_RETRY_DELAY = Duration.seconds(
@@ -31,21 +29,21 @@ const LONGEST_RETRY_DELAY = Duration.seconds(
 
 /**
  * The service, for a stack of your own. A stack can contain one, because it has about 380 of the at most 500 resources
- * (CloudFormation quotas). Throws an error that names a property with a value that is not allowed.
+ * (CloudFormation quotas). Throws an error that names every property with a value that is not allowed.
  */
 export class DocumentSync extends Construct {
   /** `{base_url}` of the API. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
-  /** The target for a CNAME record of `domainName`, without a hosted zone. */
+  /** The target for a DNS record of `domain`. */
   readonly domainTarget: string | undefined;
-  /** The fixed IPv4 addresses of deliveries. Empty without `egress: 'nat'`. */
+  /** The fixed IPv4 addresses of deliveries. Empty without `egress`. */
   readonly sourceAddresses: readonly string[];
   /** Creates a project and its first admin key: `{name, email}`. */
   readonly createProject: BundledFunction;
   /** The function behind `npm run projects`. */
   readonly projects: BundledFunction;
-  /** The topic that emails alarms to `alarmEmail`, if it is set. */
+  /** The topic that sends alarms, if there is a receiver. */
   readonly alarmTopicArn: string | undefined;
   readonly table: DataTable;
   readonly delivery: Delivery;
@@ -53,36 +51,42 @@ export class DocumentSync extends Construct {
   constructor(scope: Construct, id: string, props: DocumentSyncProps = {}) {
     super(scope, id);
     const settings = settingsOf({ ...props, stackName: Stack.of(this).stackName });
-    addWarnings(this, settings);
-    const encryptionKey = createKey(this, settings);
-    this.table = new DataTable(this, 'Data', settings, encryptionKey);
+    const { deliverConcurrency, batchingSeconds, throttles } = settings;
+    if (settings.senderEmail === DEFAULT_SENDER) {
+      const text = 'Set senderEmail to an address that SES has verified. To write deployment.json, run npm run init.';
+      Annotations.of(this).addWarningV2('service:sender', text);
+    }
+    this.table = new DataTable(this, 'Data', settings);
     const { table } = this;
-
-    const egress = settings.egress === 'nat' ? new Egress(this, 'Egress') : undefined;
+    const egress = settings.egress && new Egress(this, 'Egress', settings.egress, table.arn);
     this.sourceAddresses = egress?.addresses ?? [];
-    const sender = new Sender(this, 'Sender', { table, settings });
-    const { authorizer, ...functions } = createApiFunctions(this, { settings, table, sender, egress });
-    const gradual = settings.gradualDeployment === 'on' ? new GradualDeployment(this, 'Gradual') : undefined;
-    const api = new Api(this, 'Api', {
-      settings,
-      authorizer: gradual?.aliasOf(authorizer) ?? authorizer,
-      functions: gradual?.aliasesOf(functions) ?? functions,
+    const sender = new Sender(this, 'Sender', { table, address: settings.senderEmail });
+    const { authorizer, createProject, projects, ...functions } = createFunctions(this, {
+      table,
+      sender,
+      sourceAddresses: this.sourceAddresses,
+      securityContact: settings.securityContact,
+      projectPerSecond: throttles.projectPerSecond,
     });
+    this.createProject = createProject;
+    this.projects = projects;
+    const { domain, webAclArn, cloudWatchRole } = settings;
+    const api = new Api(this, 'Api', { domain, webAclArn, cloudWatchRole, throttles, authorizer, functions });
     const { dashboardUrl } = api;
     this.baseUrl = api.baseUrl;
     this.domainTarget = api.domainTarget;
     this.dashboardUrl = dashboardUrl;
     this.delivery = new Delivery(this, 'Delivery', {
       table,
-      settings,
       sender,
       dashboardUrl,
       egress,
-      encryptionKey,
+      deliverConcurrency,
+      batchingSeconds,
     });
-    this.delivery.grantEnqueue(functions.webhooks);
+    for (const fn of [functions.webhooks, projects]) this.delivery.grantEnqueue(fn);
     const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = this.delivery;
-    const connections = new Connections(this, 'Connections', { table, settings, deadLetters, encryptionKey });
+    const connections = new Connections(this, 'Connections', { table, deadLetters, deliverConcurrency });
     connections.grantSchedule(functions.documents);
     const delivering = Object.values(lanes).map(({ deliver }) => deliver);
     const summaries = new Summaries(this, 'Summaries', {
@@ -90,28 +94,11 @@ export class DocumentSync extends Construct {
       senders: [functions.keys, functions.project, ...delivering],
       dashboardUrl,
       deadLetters,
-      encryptionKey,
     });
-    const stats = new Stats(this, 'Stats', { table, settings });
-    this.createProject = createProjectCreation(this, { table, settings });
-    this.projects = createProjectAdministration(this, { table, settings });
-    this.delivery.grantEnqueue(this.projects);
-
-    const fedByQueues = [...delivering, connections.check, sender.events];
-    const all = [
-      authorizer,
-      ...Object.values(functions),
-      this.createProject,
-      this.projects,
-      fanOut,
-      stats.count,
-      ...fedByQueues,
-    ];
-    for (const fn of all) grantKey(encryptionKey, fn);
-    const { serverErrors, topic } = new Observability(this, 'Observability', {
-      settings,
-      functions: all,
-      fedByQueues,
+    const stats = new Stats(this, 'Stats', table);
+    const { topic } = new Observability(this, 'Observability', {
+      alarms: settings.alarms,
+      fedByQueues: [...delivering, connections.check, sender.events],
       restApi: api.restApi,
       accessLog: api.accessLog,
       table,
@@ -129,6 +116,8 @@ export class DocumentSync extends Construct {
       failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
     });
     this.alarmTopicArn = topic?.topicArn;
-    gradual?.rollBackOn(serverErrors);
+    for (const part of this.node.findAll())
+      if (part instanceof CfnLogGroup) part.retentionInDays = settings.logRetentionDays;
+    if (settings.encryption === 'customer') encrypt(this);
   }
 }

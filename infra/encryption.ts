@@ -1,18 +1,47 @@
-import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Aws } from 'aws-cdk-lib';
+import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { CfnTopic } from 'aws-cdk-lib/aws-sns';
+import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { pinLogicalId } from './logical-ids.ts';
-import type { Settings } from './settings.ts';
 
-/** Creates a customer-managed key for the table and the queues, if the settings require one. The default is a key of AWS. */
-export function createKey(scope: Construct, { encryption }: Settings): Key | undefined {
-  if (encryption !== 'customer') return undefined;
+/**
+ * Encrypts every table, queue, bucket and topic below `scope` with a key of the stack, and allows all of its roles to use the key.
+ * Call it after all resources exist. Other resources use keys of AWS.
+ */
+export function encrypt(scope: Construct): void {
   const key = new Key(scope, 'Key', { enableKeyRotation: true });
   pinLogicalId(key, 'EncryptionKey');
-  return key;
-}
-
-/** Allows reading and writing encrypted items and messages with a customer-managed key. */
-export function grantKey(key: Key | undefined, grantee: IGrantable): void {
-  key?.grant(grantee, 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:DescribeKey');
+  const { keyArn } = key;
+  for (const construct of scope.node.findAll()) {
+    // API Gateway has its own role, which only writes logs.
+    if (construct instanceof Role && construct.node.id !== 'CloudWatchRole')
+      key.grant(construct, 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:DescribeKey');
+    if (construct instanceof CfnTable)
+      construct.sseSpecification = { sseEnabled: true, sseType: 'KMS', kmsMasterKeyId: keyArn };
+    if (construct instanceof CfnQueue) {
+      construct.kmsMasterKeyId = keyArn;
+      construct.sqsManagedSseEnabled = undefined;
+    }
+    if (construct instanceof CfnBucket) {
+      const serverSideEncryptionByDefault = { sseAlgorithm: 'aws:kms', kmsMasterKeyId: keyArn };
+      const rule = { bucketKeyEnabled: true, serverSideEncryptionByDefault };
+      construct.bucketEncryption = { serverSideEncryptionConfiguration: [rule] };
+    }
+    if (construct instanceof CfnTopic) {
+      construct.kmsMasterKeyId = keyArn;
+      // Without this, an alarm cannot publish to the topic (CloudWatch User Guide, "Using Amazon CloudWatch alarms").
+      key.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+          actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+          resources: ['*'],
+          conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+        }),
+      );
+    }
+  }
 }

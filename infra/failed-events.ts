@@ -1,13 +1,12 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { Grant, type Role } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IEventSourceDlq } from 'aws-cdk-lib/aws-lambda';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { SET_ASIDE_PREFIX, type Variable } from '../lib/deployment.ts';
 import { EVENT_RETENTION_MS } from '../lib/events/event.ts';
 import type { BundledFunction } from './bundled-function.ts';
-import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
+import { pinLogicalId } from './logical-ids.ts';
 
 /** The key prefix of Lambda (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
 const DISCARDED = 'aws/lambda/*';
@@ -22,44 +21,34 @@ const SET_ASIDE = `${SET_ASIDE_PREFIX}*`;
 export class FailedEvents extends Construct {
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, encryptionKey: Key | undefined) {
+  constructor(scope: Construct, id: string) {
     super(scope, id);
     this.bucket = new Bucket(this, 'Bucket', {
-      ...(encryptionKey
-        ? { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }
-        : { encryption: BucketEncryption.S3_MANAGED }),
+      encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       lifecycleRules: [{ expiration: Duration.millis(EVENT_RETENTION_MS) }],
       removalPolicy: RemovalPolicy.RETAIN,
     });
     pinLogicalId(this.bucket, 'FailedEvents');
-    Validations.of(this.bucket).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason:
-        'One function writes here, when all else has failed; a log of that would be a second bucket to look after',
-    });
   }
 
   /** The destination for batches that Lambda discards. Lambda writes there with the role of the function. */
   destinationOf(fn: BundledFunction): IEventSourceDlq {
     const { bucketArn } = this.bucket;
     Grant.addToPrincipal({ grantee: fn, actions: ['s3:ListBucket'], resourceArns: [bucketArn] });
-    this.grantPut(fn, DISCARDED, 'Lambda names each object by the mapping, the shard and the time');
+    this.grantPut(fn, DISCARDED);
     return { bind: () => ({ destination: bucketArn }) };
   }
 
   /** Allows a function to set single records aside. */
   grantSetAside(fn: BundledFunction): void {
     fn.addEnvironment('FAILED_EVENTS_URL' satisfies Variable, `https://${this.bucket.bucketRegionalDomainName}`);
-    this.grantPut(fn, SET_ASIDE, 'The function names each object by the id of the record');
+    this.grantPut(fn, SET_ASIDE);
   }
 
-  private grantPut(fn: BundledFunction, objects: string, reason: string): void {
+  private grantPut(fn: BundledFunction, objects: string): void {
     const resourceArns = [`${this.bucket.bucketArn}/${objects}`];
     Grant.addToPrincipal({ grantee: fn, actions: ['s3:PutObject'], resourceArns });
-    const logicalId = logicalIdOf(this.bucket);
-    const id = `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/${objects}]`;
-    Validations.of(fn.role as Role).acknowledge({ id, reason });
   }
 }

@@ -1,4 +1,4 @@
-import { CfnResource, Stack } from 'aws-cdk-lib';
+import { CfnResource } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
@@ -6,15 +6,7 @@ import type { IConstruct } from 'constructs';
  * logical id changes, which loses its data or address. `test/infra/upgrades.test.ts` lists the ids.
  */
 export function pinLogicalId(construct: IConstruct, logicalId: string): void {
-  resourceOf(construct).overrideLogicalId(logicalId);
-}
-
-/** The logical id in the template. `Stack.getLogicalId` ignores pinned ids. */
-export const logicalIdOf = (construct: IConstruct): string =>
-  Stack.of(construct).resolve(resourceOf(construct).logicalId);
-
-function resourceOf(construct: IConstruct): CfnResource {
   const resource = CfnResource.isCfnResource(construct) ? construct : construct.node.defaultChild;
   if (!CfnResource.isCfnResource(resource)) throw new Error(`${construct.node.path} has no resource of its own`);
-  return resource;
+  resource.overrideLogicalId(logicalId);
 }

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
@@ -9,31 +9,33 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { EventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Topic } from 'aws-cdk-lib/aws-sns';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
 import {
+  errorShareOf,
   failedShareOf,
   gatewayErrorsIn,
+  handlingShareOf,
   ofMapping,
   serverErrorShareOf,
   serverErrorsOf,
   sumOf,
 } from './alarm-metrics.ts';
-import { createAlarmTopic } from './alarm-topic.ts';
-import { addBudget } from './budget.ts';
 import type { DataTable } from './data.ts';
-import { addDashboard } from './operations-dashboard.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import { RUNBOOK } from './runbook.ts';
 import type { Settings } from './settings.ts';
 
 export interface ObservabilityProps {
-  settings: Settings;
-  /** Every function, and the functions with queues. Only these metrics show that such a function cannot run. */
-  functions: LambdaFunction[];
+  /** The receiver of alarms. Without it, alarms only change their state. */
+  alarms: Settings['alarms'];
+  /** The functions with queues. Only these metrics show that such a function cannot run. */
   fedByQueues: LambdaFunction[];
   restApi: RestApi;
   accessLog: LogGroup;
@@ -54,26 +56,21 @@ const FOR_3_MINUTES = { evaluationPeriods: 3 };
 /** With a metric by five minutes. */
 const FOR_15_MINUTES = { evaluationPeriods: 3 };
 
-/** Creates an alarm for every condition that an operator must handle, and optionally a dashboard. */
+/** Creates an alarm for every condition that an operator must handle. */
 export class Observability extends Construct {
-  /** The alarm on 5xx responses of the API. */
-  readonly serverErrors: Alarm;
-  /** Emails alarms. */
-  readonly topic: Topic | undefined;
+  /** Sends alarms. */
+  readonly topic: ITopic | undefined;
   private readonly namespace: string;
 
   constructor(scope: Construct, id: string, props: ObservabilityProps) {
     super(scope, id);
-    this.namespace = props.settings.stackName;
-    this.topic = createAlarmTopic(this, props.settings.alarmEmail);
+    this.namespace = Stack.of(this).stackName;
+    this.topic = props.alarms && this.createTopic(props.alarms);
     const gatewayErrors = gatewayErrorsIn(this, props.accessLog, this.namespace);
-    const serverErrors = serverErrorsOf(props.restApi, gatewayErrors);
-    this.serverErrors = this.alarm('ServerErrors', serverErrors, 5, 'server-errors', FOR_3_MINUTES);
+    this.alarm('ServerErrors', serverErrorsOf(props.restApi, gatewayErrors), 5, 'server-errors', FOR_3_MINUTES);
     const share = serverErrorShareOf(props.restApi, gatewayErrors);
     this.alarm('ServerErrorShare', share, 50, 'server-errors', FOR_15_MINUTES);
     this.addAlarms(props);
-    addBudget(this, props.settings);
-    if (props.settings.cloudWatchDashboard === 'on') addDashboard(this, props, this.own);
   }
 
   private addAlarms(props: ObservabilityProps): void {
@@ -108,7 +105,8 @@ export class Observability extends Construct {
       ...discarded.map((name) => ofMapping(fanOutMapping, name)),
     ];
     this.alarm('FailedEvents', sumOf(failedEvents), 0, 'failed-events');
-    this.alarm('HandlingFailures', this.own(HANDLING_FAILURES, 'Sum', MINUTE), 5, 'handling-failures', FOR_3_MINUTES);
+    const handling = handlingShareOf(this.own(HANDLING_FAILURES, 'Sum'), this.own('Latency', 'SampleCount'));
+    this.alarm('HandlingFailures', handling, 5, 'handling-failures', FOR_15_MINUTES);
     const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
     this.alarm('Latency', latency, 5000, 'latency', FOR_15_MINUTES);
     // A failure of the service can look like a failure of every endpoint, such as a network without a route.
@@ -117,15 +115,15 @@ export class Observability extends Construct {
     this.alarm('DisabledWebhooks', this.own('Disabled', 'Sum', Duration.hours(1)), 10, 'deliveries-fail-everywhere');
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
     // A failing or throttled API function is a server error. A failing stream function raises the age of the stream.
-    const errors = fedByQueues.map((fn) => fn.metricErrors({ statistic: 'Sum' }));
+    const errors = errorShareOf(
+      fedByQueues.map((fn) => ({ errors: fn.metricErrors(), invocations: fn.metricInvocations() })),
+    );
     const throttles = [...fedByQueues, fanOut, stats].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
-    this.alarm('WorkerErrors', sumOf(errors), 5, 'function-errors', FOR_3_MINUTES);
+    this.alarm('WorkerErrors', errors, 5, 'function-errors', FOR_15_MINUTES);
     this.alarm('WorkerThrottles', sumOf(throttles), 10, 'throttles', FOR_3_MINUTES);
     // SES reviews an account at these rates and can pause its sending (SES Developer Guide, "Reputation metrics").
     this.reputation('BounceRate', 0.05);
     this.reputation('ComplaintRate', 0.001);
-    this.requestRate(restApi, props.settings.alarmRequestsPerSecond);
-    this.clientErrors(restApi, props.settings.alarmClientErrorPercent);
   }
 
   /**
@@ -154,27 +152,24 @@ export class Observability extends Construct {
     this.alarm(`Email${rate}`, metric, threshold, 'email-bounces', { treatMissingData: TreatMissingData.IGNORE });
   }
 
-  private requestRate(restApi: RestApi, perSecond: number): void {
-    if (perSecond === 0) return;
-    const period = Duration.minutes(5);
-    const requests = restApi.metricCount({ period, statistic: 'SampleCount' });
-    this.alarm('RequestRate', requests, perSecond * period.toSeconds(), 'request-rate', { evaluationPeriods: 2 });
+  private createTopic(receiver: NonNullable<Settings['alarms']>): ITopic {
+    if ('topicArn' in receiver) return Topic.fromTopicArn(this, 'Receiver', receiver.topicArn);
+    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
+    pinLogicalId(topic, 'AlarmTopic');
+    pinLogicalId(topic.addSubscription(new EmailSubscription(receiver.email)), 'AlarmEmail');
+    // A custom policy replaces the default policy that allows services of the account to publish (SNS Developer Guide).
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    );
+    return topic;
   }
 
-  /** `4XXError` is 1 or 0 for each request, so its average is a share (API Gateway Developer Guide, "Metrics and dimensions"). */
-  private clientErrors(restApi: RestApi, percent: number): void {
-    if (percent === 0) return;
-    const share = restApi.metricClientError({ period: Duration.minutes(5), statistic: 'Average' });
-    this.alarm('ClientErrors', share, percent / 100, 'client-errors', FOR_15_MINUTES);
-  }
-
-  private alarm(
-    id: string,
-    metric: IMetric,
-    threshold: number,
-    section: string,
-    more: Partial<AlarmProps> = {},
-  ): Alarm {
+  private alarm(id: string, metric: IMetric, threshold: number, section: string, more: Partial<AlarmProps> = {}): void {
     const alarm = new Alarm(this, id, {
       metric,
       threshold,
@@ -189,7 +184,6 @@ export class Observability extends Construct {
       alarm.addAlarmAction(notify);
       alarm.addOkAction(notify);
     }
-    return alarm;
   }
 
   /** Returns a metric that the functions write. */

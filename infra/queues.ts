@@ -1,6 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { pinLogicalId } from './logical-ids.ts';
@@ -17,17 +16,10 @@ const MAX_RECEIVES = 20;
  */
 const VISIBILITY = Duration.seconds(6 * 30 + 5);
 
-export interface QueueProps {
-  encryptionKey: Key | undefined;
-  deadLetters?: Queue;
-}
-
 /** An encrypted queue that accepts only TLS and keeps its messages for 14 days. Its logical id is pinned. */
-export function createQueue(scope: Construct, logicalId: string, { encryptionKey, deadLetters }: QueueProps): Queue {
+export function createQueue(scope: Construct, logicalId: string, deadLetters?: Queue): Queue {
   const queue = new Queue(scope, logicalId, {
-    ...(encryptionKey
-      ? { encryption: QueueEncryption.KMS, encryptionMasterKey: encryptionKey }
-      : { encryption: QueueEncryption.SQS_MANAGED }),
+    encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
     visibilityTimeout: VISIBILITY,

@@ -1,20 +1,12 @@
-import { Aws, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import type { BundledFunction } from './bundled-function.ts';
-import { grantKey } from './encryption.ts';
-import { logicalIdOf, pinLogicalId } from './logical-ids.ts';
+import { pinLogicalId } from './logical-ids.ts';
 import { createQueue } from './queues.ts';
-
-export interface SchedulesProps {
-  /** The queue that every schedule sends its message to. */
-  queue: Queue;
-  encryptionKey: Key | undefined;
-}
 
 /** A group of one-shot schedules that send a message to a queue. */
 export class Schedules extends Construct {
@@ -28,13 +20,9 @@ export class Schedules extends Construct {
   private readonly group: CfnScheduleGroup;
   private readonly role: Role;
 
-  constructor(scope: Construct, id: string, { queue, encryptionKey }: SchedulesProps) {
+  constructor(scope: Construct, id: string, queue: Queue) {
     super(scope, id);
-    this.failures = createQueue(this, 'FailedSchedules', { encryptionKey });
-    Validations.of(this.failures).acknowledge({
-      id: 'AwsSolutions-SQS3',
-      reason: 'It is a dead-letter queue itself, of schedules',
-    });
+    this.failures = createQueue(this, 'FailedSchedules');
     this.group = new CfnScheduleGroup(this, 'Group');
     pinLogicalId(this.group, 'RetrySchedules');
     this.role = new Role(this, 'Role', {
@@ -43,7 +31,6 @@ export class Schedules extends Construct {
       }),
     });
     for (const target of [queue, this.failures]) target.grant(this.role, 'sqs:SendMessage');
-    grantKey(encryptionKey, this.role);
     this.variables = {
       SCHEDULE_GROUP: this.group.ref,
       SCHEDULE_ROLE_ARN: this.role.roleArn,
@@ -67,9 +54,5 @@ export class Schedules extends Construct {
         conditions: { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } },
       }),
     );
-    Validations.of(fn.role as Role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${logicalIdOf(this.group)}>/*]`,
-      reason: 'Schedules are named by the attempt that they are for',
-    });
   }
 }

@@ -1,31 +1,38 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { App, type AppProps, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { DocumentSync } from './document-sync.ts';
-import { readSettings } from './settings.ts';
+import { type SettingsInput, settingsOf } from './settings.ts';
 
-/** A stack with one service, whose settings are context parameters, and with the outputs that the commands read. */
+/** Creates an app with the stack, without a settings file and its guard, for the local stack and tests. */
+export function createApp({ settings, ...props }: AppProps & { settings?: SettingsInput } = {}): App {
+  const app = new App(props);
+  new ServiceStack(app, settings);
+  return app;
+}
+
+/** A stack with one service, and with the outputs that the commands read. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, props?: StackProps) {
-    super(scope, id, props);
+  constructor(scope: Construct, given: SettingsInput = {}) {
+    const { stackName, ...settings } = settingsOf(given);
+    super(scope, 'DocumentSyncService', {
+      stackName,
+      // Without the stack, the API has another address, and messages and pending retries are lost, although the table remains.
+      terminationProtection: settings.dataRetention === 'retain',
+      description: 'Document Sync Service: authentication and webhooks for document synchronization',
+    });
     // The CDK refers to a role in both DependsOn and GetAtt, which is harmless.
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
     // The id `Default` is no part of the logical ids.
-    const service = new DocumentSync(this, 'Default', readSettings(this.node));
+    const service = new DocumentSync(this, 'Default', settings);
     const { fanOut, failedEvents, failedSchedules } = service.delivery;
-    const outputs: Record<string, [value: string, description: string]> = {
+    const outputs: Record<string, [value: string | undefined, description: string]> = {
       BaseUrl: [service.baseUrl, '{base_url} of the API'],
       DashboardUrl: [service.dashboardUrl, 'Open it with an admin key'],
       CreateProjectFunction: [service.createProject.functionName, 'Invoke this function to create a project'],
       ProjectsFunction: [service.projects.functionName, 'For npm run projects'],
-      ...(service.domainTarget && {
-        DomainTarget: [service.domainTarget, 'The target for a CNAME record of the domain'],
-      }),
-      ...(service.sourceAddresses.length > 0 && {
-        SourceAddresses: [service.sourceAddresses.join(','), 'Deliveries come only from these addresses'],
-      }),
-      ...(service.alarmTopicArn && {
-        AlarmTopic: [service.alarmTopicArn, 'Emails alarms. Check that its subscription is confirmed'],
-      }),
+      DomainTarget: [service.domainTarget, 'The target for a CNAME record of the domain'],
+      SourceAddresses: [service.sourceAddresses.join(',') || undefined, 'Deliveries come only from these addresses'],
+      AlarmTopic: [service.alarmTopicArn, 'Sends alarms. Check that its subscription is confirmed'],
       FanOutFunction: [fanOut.functionName, 'For npm run replay'],
       FailedEventsBucket: [
         failedEvents.bucket.bucketName,
@@ -37,6 +44,6 @@ export class ServiceStack extends Stack {
       ],
     };
     for (const [name, [value, description]] of Object.entries(outputs))
-      new CfnOutput(this, name, { value, description });
+      if (value) new CfnOutput(this, name, { value, description });
   }
 }

@@ -9,7 +9,6 @@ import {
 import { Construct } from 'constructs';
 import { BundledFunction, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
-import type { Settings } from './settings.ts';
 
 /** Stats are at most a minute late. Gathering changes takes half of it, and the rest is for the write and a retry. */
 const GATHERING = Duration.seconds(30);
@@ -19,12 +18,11 @@ export class Stats extends Construct {
   readonly count: BundledFunction;
   readonly mapping: EventSourceMapping;
 
-  constructor(scope: Construct, id: string, { table, settings }: { table: DataTable; settings: Settings }) {
+  constructor(scope: Construct, id: string, table: DataTable) {
     super(scope, id);
     this.count = new BundledFunction(this, 'Count', {
       name: 'stats',
       description: 'Counts what happened to deliveries',
-      settings,
       timeout: Duration.minutes(1),
     });
     table.grant(this.count, { FIGURES: ['update'] });

@@ -1,4 +1,3 @@
-import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
@@ -12,16 +11,15 @@ export interface SummariesProps {
   senders: readonly BundledFunction[];
   dashboardUrl: string;
   deadLetters: Queue;
-  encryptionKey: Key | undefined;
 }
 
 /** Summaries of the emails that exceed the limit of a project. Delayed messages check whether a summary is due. */
 export class Summaries extends Construct {
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { events, senders, dashboardUrl, ...props }: SummariesProps) {
+  constructor(scope: Construct, id: string, { events, senders, dashboardUrl, deadLetters }: SummariesProps) {
     super(scope, id);
-    this.queue = createQueue(this, 'Summaries', props);
+    this.queue = createQueue(this, 'Summaries', deadLetters);
     consumeQueue(events, this.queue, { maxConcurrency: 2 });
     events.addEnvironment('DASHBOARD_URL' satisfies Variable, dashboardUrl);
     for (const fn of [events, ...senders]) {

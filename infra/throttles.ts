@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Aws } from 'aws-cdk-lib';
+import { Aws, Stack } from 'aws-cdk-lib';
 import {
   ApiKey,
   CfnUsagePlanKey,
@@ -13,7 +13,6 @@ import { allowsCrossOrigin } from '../lib/http/cors.ts';
 import { methodsOf, operations, operationsByPath } from '../lib/http/operations.ts';
 import { SHARES, shareKey } from '../lib/projects/shares.ts';
 import { pinLogicalId } from './logical-ids.ts';
-import type { Settings } from './settings.ts';
 
 /** The throttle of a public operation, for all callers together. Browsers and CDNs can cache pages. */
 const OF_PUBLIC = { throttlingRateLimit: 25, throttlingBurstLimit: 250 };
@@ -47,7 +46,7 @@ export function publicThrottles(): Record<string, MethodDeploymentOptions> {
  * The prefix of the stack's API key values. API Gateway requires unique values and does not document the scope, so the prefix
  * contains the account. An account has only one stack of a name in a region, and API keys belong to a region.
  */
-export const sharePrefix = ({ stackName }: Settings): string =>
+export const sharePrefix = (stackName: string): string =>
   createHash('sha256').update(stackName).digest('hex').slice(0, 30) + Aws.ACCOUNT_ID;
 
 /** The burst for a rate: two seconds of it, and at most the quota of an account (API Gateway quotas). */
@@ -57,8 +56,8 @@ export const burstOf = (ratePerSecond: number): number => Math.min(2 * ratePerSe
  * The throttles of costly reads. Each share has its own, so that a project that polls a list does not affect other projects
  * (API Gateway Developer Guide, "Per-client or per-method throttling limits that you set in a usage plan").
  */
-function costlyThrottles({ methods }: RestApi, { projectThrottleRate }: Settings): ThrottlingPerMethod[] {
-  const rateLimit = Math.min(COSTLY_PER_SECOND, projectThrottleRate);
+function costlyThrottles({ methods }: RestApi, perSecond: number): ThrottlingPerMethod[] {
+  const rateLimit = Math.min(COSTLY_PER_SECOND, perSecond);
   const throttle = { rateLimit, burstLimit: burstOf(rateLimit) };
   const costly = COSTLY.flatMap((operation) => methodsOf(operation).map((method) => `${operation.path} ${method}`));
   return methods
@@ -68,21 +67,21 @@ function costlyThrottles({ methods }: RestApi, { projectThrottleRate }: Settings
 
 /** The shares of the API, each with its own throttle. The authorizer returns the share of a request. */
 export class ProjectShares extends Construct {
-  constructor(scope: Construct, id: string, { restApi, settings }: { restApi: RestApi; settings: Settings }) {
+  constructor(scope: Construct, id: string, { restApi, perSecond }: { restApi: RestApi; perSecond: number }) {
     super(scope, id);
-    const { stackName, projectThrottleRate } = settings;
+    const { stackName } = Stack.of(this);
     const plan = new UsagePlan(this, 'Plan', {
       name: stackName,
       description: 'Requests of one share of the projects',
-      throttle: { rateLimit: projectThrottleRate, burstLimit: burstOf(projectThrottleRate) },
-      apiStages: [{ api: restApi, stage: restApi.deploymentStage, throttle: costlyThrottles(restApi, settings) }],
+      throttle: { rateLimit: perSecond, burstLimit: burstOf(perSecond) },
+      apiStages: [{ api: restApi, stage: restApi.deploymentStage, throttle: costlyThrottles(restApi, perSecond) }],
     });
     pinLogicalId(plan, 'UsagePlan');
     // API Gateway adds one key at a time to a plan. Parallel calls fail with a conflict that CloudFormation does not retry. An
     // account can create five keys per second (API Gateway quotas), so the keys are created one after another too.
     let previous: { key: ApiKey; member: CfnUsagePlanKey } | undefined;
     for (let share = 0; share < SHARES; share++) {
-      const value = shareKey(sharePrefix(settings), share);
+      const value = shareKey(sharePrefix(stackName), share);
       const key = new ApiKey(this, `Share${share}`, { value, description: `Share ${share} of ${stackName}` });
       const keyId = key.keyId;
       const member = new CfnUsagePlanKey(this, `Member${share}`, {

@@ -79,7 +79,7 @@ const USAGE = {
   about: `Restores the table to an earlier time, as a new table that a deployment then uses. The old table stays as it is.
 
   1. npm run restore -- --at TIME            creates the table, and prints the command for the deployment
-  2. npx cdk deploy -c tableName=… …         makes the service use the table
+  2. npx cdk deploy --parameters ConfirmTable=…  makes the service use the table
   3. npm run restore -- --resume --at TIME   queues the deliveries that waited at that time`,
   options: {
     at: {
@@ -125,11 +125,11 @@ const restore = command(USAGE, async ({ values }) => {
   const { tableName, streamArn } = await restoreTable(awsCall, service, at, () => sleep(15_000));
   process.stdout.write(`${AFTER_THE_TIME.replace('TIME', values.at ?? '')}
 
-Deploy with the parameters of your last deployment and these two, and pass them to all later deployments:
+Add the table to deployment.json, and deploy:
 
-  npx cdk deploy -c tableName=${tableName} -c tableStreamArn=${streamArn}
+  "table": ${JSON.stringify({ name: tableName, streamArn })}
 
-If the last deployment had gradualDeployment=on, deploy with gradualDeployment=off first.
+  npx cdk deploy --parameters ConfirmTable=${tableName}
 `);
 });
 

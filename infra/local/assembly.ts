@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache, localDirectory, projectRoot } from '../project-root.ts';
+import type { SettingsInput } from '../settings.ts';
 import { UserError } from '../user-error.ts';
 
 /** The inputs of synthesis. The lock files represent `node_modules`. */
@@ -39,13 +40,13 @@ const directory = join(localDirectory, 'assemblies');
  * Returns a directory with the synthesized stack, as from `cdk synth` but without validation. Synthesizes again only if an input
  * has changed.
  */
-export async function assemble(): Promise<string> {
-  const assembly = join(directory, inputHash());
+export async function assemble(settings: SettingsInput = {}): Promise<string> {
+  const assembly = join(directory, inputHash(projectRoot, settings));
   if (!existsSync(assembly)) {
     mkdirSync(directory, { recursive: true });
     const unfinished = mkdtempSync(join(directory, 'unfinished-'));
     try {
-      await synthesizeApart(unfinished);
+      await synthesizeApart(unfinished, settings);
       renameSync(unfinished, assembly);
     } catch (error) {
       rmSync(unfinished, { recursive: true, force: true });
@@ -60,14 +61,17 @@ export async function assemble(): Promise<string> {
 }
 
 /** Synthesizes in a child process, which releases the 300 MB of the CDK and runs in parallel to the start. */
-async function synthesizeApart(outdir: string): Promise<void> {
+async function synthesizeApart(outdir: string, settings: SettingsInput): Promise<void> {
   const script = fileURLToPath(new URL('./synthesis-process.ts', import.meta.url));
   const env = {
     ...process.env,
     CDK_VALIDATION: 'false',
     NODE_COMPILE_CACHE: compileCache,
   };
-  const child = spawn(process.execPath, [script, outdir], { stdio: ['ignore', 'inherit', 'inherit'], env });
+  const child = spawn(process.execPath, [script, outdir, JSON.stringify(settings)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env,
+  });
   const kill = () => {
     child.kill('SIGKILL');
     rmSync(outdir, { recursive: true, force: true });
@@ -78,11 +82,11 @@ async function synthesizeApart(outdir: string): Promise<void> {
   if (code !== 0) throw new UserError('Synthesis of the stack failed. See the error above.');
 }
 
-/** A hash of the names and contents of all inputs. */
-export function inputHash(root = projectRoot): string {
+/** A hash of the settings, and of the names and contents of all inputs. */
+export function inputHash(root = projectRoot, settings: SettingsInput = {}): string {
   const hash = createHash('sha256');
-  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('CDK_'));
-  hash.update(JSON.stringify([process.version, settings.sort()]));
+  const variables = Object.entries(process.env).filter(([name]) => name.startsWith('CDK_'));
+  hash.update(JSON.stringify([process.version, variables.sort(), settings]));
   const inFolders = FOLDERS.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   );

@@ -29,9 +29,8 @@ await runCommand(
     process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
     await requireFreePort(port, '--port');
     enableCompileCache(compileCache); // for the modules below
-    const architecture = process.arch === 'arm64' ? 'arm64' : 'x86_64'; // containers use the architecture of the machine
     const { synthesize } = await import('./synthesize.ts');
-    const assembly = synthesize(directory, { architecture, 'aws:cdk:enable-asset-metadata': true });
+    const assembly = synthesize(directory, {}, { 'aws:cdk:enable-asset-metadata': true });
     const { startDatabase } = await import('./services/database.ts');
     const { startSam } = await import('./sam/start.ts');
     const { endpoint } = await startDatabase();

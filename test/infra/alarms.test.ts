@@ -7,7 +7,7 @@ import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { EMAIL_WINDOW_MS } from '../../lib/projects/email-budget.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
-import { everyOption, synth } from './synth.ts';
+import { everyOption, synth, topicArn } from './synth.ts';
 
 const template = synth({});
 const withEveryOption = synth(everyOption);
@@ -112,17 +112,13 @@ describe('an alarm', () => {
     expect(runbookOf(remote)).toBe(url);
   });
 
-  it('has a topic, which is an output, only with an address', () => {
+  it('has a topic, which is an output, only with a receiver', () => {
     const topic = { Ref: 'AlarmTopic' };
     withEveryOption.hasOutput('AlarmTopic', { Value: topic });
     expect(template.findOutputs('AlarmTopic')).toEqual({});
-  });
-
-  it('is on the CloudWatch dashboard', () => {
-    const [dashboard] = Object.values(withEveryOption.findResources('AWS::CloudWatch::Dashboard'));
-    const body = JSON.stringify(dashboard?.Properties.DashboardBody);
-    for (const id of Object.keys(withEveryOption.findResources('AWS::CloudWatch::Alarm')))
-      expect(body).toContain(`"Fn::GetAtt":["${id}","Arn"]`);
+    const ofOperator = synth({ alarms: { topicArn } });
+    ofOperator.hasOutput('AlarmTopic', { Value: topicArn });
+    ofOperator.resourceCountIs('AWS::SNS::Topic', 0);
   });
 
   it('watches the namespace of this stack, which the functions use too', () => {
@@ -145,21 +141,8 @@ describe('an alarm', () => {
     for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws for invalid credentials
   });
 
-  it('costs ten cents per metric, so all alarms watch few metrics, and the dashboard is optional', () => {
-    expect(watched.length).toBeLessThanOrEqual(44);
-    template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
-  });
-
-  it('watches the rate of requests and the share of client errors only with a threshold', () => {
-    const rate = { MetricName: 'Count', Statistic: 'SampleCount', Period: 300 };
-    const share = { MetricName: '4XXError', Statistic: 'Average', Period: 300, EvaluationPeriods: 3 };
-    for (const [metric, Threshold] of [
-      [rate, 1500],
-      [share, 0.2],
-    ] as const) {
-      withEveryOption.hasResourceProperties('AWS::CloudWatch::Alarm', { ...metric, Threshold });
-      template.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', metric, 0);
-    }
+  it('costs ten cents per metric, so all alarms watch few metrics', () => {
+    expect(watched.length).toBeLessThanOrEqual(50);
   });
 
   it('watches the throttles of every function that no caller waits for', () => {
@@ -179,25 +162,5 @@ describe('an alarm', () => {
       const [, delay = 300] = Object.entries(longest).find(([name]) => queue.includes(name)) ?? [];
       expect(threshold, queue).toBe(LATE_SECONDS + delay);
     }
-  });
-});
-
-describe('the budget', () => {
-  it('notifies the address of alarms about the cost and the forecast', () => {
-    const subscribers = { Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'ops@example.com' }] };
-    withEveryOption.hasResourceProperties('AWS::Budgets::Budget', {
-      Budget: { BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 100, Unit: 'USD' } },
-      NotificationsWithSubscribers: [
-        {
-          Notification: { NotificationType: 'ACTUAL', Threshold: 80, ComparisonOperator: 'GREATER_THAN' },
-          ...subscribers,
-        },
-        {
-          Notification: { NotificationType: 'FORECASTED', Threshold: 100, ComparisonOperator: 'GREATER_THAN' },
-          ...subscribers,
-        },
-      ],
-    });
-    template.resourceCountIs('AWS::Budgets::Budget', 0);
   });
 });

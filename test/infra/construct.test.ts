@@ -6,7 +6,7 @@ import { appProps, synthUnvalidated } from './synth.ts';
 
 const createApp = () => new App(appProps());
 
-const PROPS: DocumentSyncProps = { encryption: 'customer', logRetentionDays: 7, cloudWatchDashboard: 'on' };
+const PROPS: DocumentSyncProps = { encryption: 'customer', logRetentionDays: 7 };
 
 describe('the construct', () => {
   it('can be used in several stacks of an app, each with its own name', () => {

@@ -14,7 +14,6 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::ApiGateway::ApiKey': ['GenerateDistinctId', 'Name', 'Value'],
   'AWS::ApiGateway::DomainName': ['DomainName'],
   'AWS::ApiGateway::BasePathMapping': ['DomainName', 'BasePath'],
-  'AWS::Route53::RecordSet': ['HostedZoneName', 'HostedZoneId', 'Name', 'Type'],
   'AWS::Lambda::EventSourceMapping': ['EventSourceArn', 'StartingPosition', 'StartingPositionTimestamp'],
   'AWS::Logs::LogGroup': ['LogGroupName'],
   'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],

@@ -44,7 +44,7 @@ const KEY_ACTIONS: Readonly<Record<string, readonly string[]>> = {
 /** The resources that a customer-managed key encrypts, by logical id. */
 function encryptedBy(template: Template): Map<string, string> {
   const keys = resourcesOf(template, 'AWS::KMS::Key').map(([id]) => id);
-  const types = ['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::DynamoDB::Table'];
+  const types = ['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::DynamoDB::Table', 'AWS::SNS::Topic'];
   return new Map(
     types.flatMap((type) =>
       resourcesOf(template, type).flatMap(([id, properties]) => {
@@ -57,8 +57,6 @@ function encryptedBy(template: Template): Map<string, string> {
 
 // Actions without resource types (Service Authorization Reference), and those that Lambda needs on any interface of a VPC.
 const UNNAMEABLE = new Set([
-  'xray:PutTraceSegments',
-  'xray:PutTelemetryRecords',
   'dynamodb:ListStreams',
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',
@@ -78,8 +76,9 @@ const allStatements = (template: Template) =>
 
 /** What is true of every resource of its type, with any settings. */
 export const promises: Readonly<Record<string, Promised>> = {
-  'an alarm notifies the topic of its start and its end, if there is a topic': (template) => {
-    const topics = resourcesOf(template, 'AWS::SNS::Topic').map(([Ref]) => ({ Ref }));
+  'an alarm notifies the topic in the outputs of its start and its end, if there is one': (template) => {
+    const outputs = Object.values(template.findOutputs('AlarmTopic'));
+    const topics = outputs.map(({ Value }) => Value);
     const isKept = ({ AlarmActions = [], OKActions = [], ActionsEnabled = true }) =>
       ActionsEnabled && JSON.stringify([AlarmActions, OKActions]) === JSON.stringify([topics, topics]);
     return each('AWS::CloudWatch::Alarm', isKept)(template);
@@ -251,8 +250,8 @@ export const promises: Readonly<Record<string, Promised>> = {
     ...each(
       'AWS::IAM::Role',
       ({ AssumeRolePolicyDocument }) =>
-        // These services assume only the roles of their own functions, deployment groups and APIs.
-        /lambda|codedeploy|apigateway/.test(JSON.stringify(AssumeRolePolicyDocument.Statement[0].Principal)) ||
+        // These services assume only the roles of their own functions and APIs.
+        /lambda|apigateway/.test(JSON.stringify(AssumeRolePolicyDocument.Statement[0].Principal)) ||
         ['aws:SourceAccount', 'aws:SourceArn'].every((name) =>
           JSON.stringify(AssumeRolePolicyDocument.Statement).includes(name),
         ),

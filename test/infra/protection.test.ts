@@ -1,6 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { createApp } from '../../infra/service.ts';
+import { createApp } from '../../infra/stack.ts';
 import { appProps, everyOption, synth, synthUnvalidated } from './synth.ts';
 
 const template = synth({});
@@ -21,7 +21,7 @@ describe('the stack', () => {
   it.each([
     ['retain', true],
     ['destroy', false],
-  ])('with dataRetention=%s has termination protection: %s', (dataRetention, isProtected) => {
+  ] as const)('with dataRetention=%s has termination protection: %s', (dataRetention, isProtected) => {
     const { artifacts } = synthUnvalidated(createApp(appProps({ dataRetention }))).manifest;
     expect(artifacts?.DocumentSyncService?.properties).toMatchObject({ terminationProtection: isProtected });
   });

@@ -35,10 +35,8 @@ export const isOn = ({ Resource }: Statement, id: string): boolean =>
 /** The event source mappings with their function. */
 export function mappingsOf(template: Template) {
   const functions = Object.fromEntries(resourcesOf(template, 'AWS::Lambda::Function'));
-  const aliases = Object.fromEntries(resourcesOf(template, 'AWS::Lambda::Alias'));
   return resourcesOf(template, 'AWS::Lambda::EventSourceMapping').map(([id, mapping]) => {
-    const named = idIn(mapping.FunctionName);
-    const functionId = named in functions ? named : idIn(aliases[named]?.FunctionName);
+    const functionId = idIn(mapping.FunctionName);
     const isStream = mapping.StartingPosition !== undefined;
     return { id, mapping, isStream, source: idIn(mapping.EventSourceArn), fn: functions[functionId] as Properties };
   });

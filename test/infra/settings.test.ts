@@ -1,39 +1,34 @@
 import { readFileSync } from 'node:fs';
-import { Stack } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
-import { settingsOf } from '../../infra/settings.ts';
-import { addWarnings } from '../../infra/warnings.ts';
-import { context, domain, everyOption, extremes, synth, table } from './synth.ts';
+import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
+import { createApp } from '../../infra/stack.ts';
+import {
+  appProps,
+  choices,
+  context,
+  domain,
+  everyOption,
+  extremes,
+  network,
+  synth,
+  synthUnvalidated,
+  table,
+} from './synth.ts';
 
 describe('the template', () => {
-  it('follows its parameters', () => {
+  it('follows its settings', () => {
     const template = synth(everyOption);
-    template.allResourcesProperties('AWS::Lambda::Function', { Architectures: ['x86_64'] });
     template.hasResourceProperties('AWS::KMS::Key', { EnableKeyRotation: true });
     template.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Delete',
       Properties: { SSESpecification: { SSEEnabled: true }, DeletionProtectionEnabled: false },
     });
-    const isWarm = { WarmThroughput: { WriteUnitsPerSecond: 40_000, ReadUnitsPerSecond: 120_000 } };
-    template.hasResourceProperties('AWS::DynamoDB::Table', {
-      ...isWarm,
-      GlobalSecondaryIndexes: Match.arrayWith([Match.objectLike({ IndexName: 'by_status', ...isWarm })]),
-    });
     const isGathered = { BatchSize: 100, MaximumBatchingWindowInSeconds: 1 };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isGathered, 4); // the stream and three lanes
-    template.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
     const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
-    template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
-      AuthorizerResultTtlInSeconds: 60,
-      IdentitySource: [
-        'method.request.header.Authorization',
-        'context.identity.sourceIp',
-        'context.httpMethod',
-        'context.resourcePath',
-      ].join(),
-    });
     template.hasResourceProperties('AWS::ApiGateway::DomainName', {
       DomainName: 'api.example.com',
       SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
@@ -45,12 +40,21 @@ describe('the template', () => {
     });
     template.resourceCountIs('AWS::ApiGateway::Account', 0);
     template.allResourcesProperties('AWS::Lambda::Function', {
-      TracingConfig: { Mode: 'Active' },
-      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second', POWERTOOLS_LOG_LEVEL: 'WARN' } },
+      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second' } },
     });
     template.hasOutput('BaseUrl', { Value: 'https://api.example.com' });
-    template.resourceCountIs('AWS::Route53::RecordSet', 1);
     template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
+    template.hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
+      WebACLArn: everyOption.webAclArn,
+      ResourceArn: { 'Fn::Join': ['', Match.arrayWith([{ Ref: 'Stage' }])] },
+    });
+  });
+
+  it('authorizes every request, without a cache', () => {
+    synth({}).allResourcesProperties('AWS::ApiGateway::Authorizer', {
+      AuthorizerResultTtlInSeconds: 0,
+      IdentitySource: 'method.request.header.Authorization',
+    });
   });
 
   it('limits the concurrency of every queue to the lowest setting', () => {
@@ -67,36 +71,65 @@ describe('the template', () => {
       MethodSettings: Match.arrayWith([Match.objectLike(all)]),
     });
   });
+});
+
+describe('the settings', () => {
+  it('are at most 15', () => {
+    expect(Object.keys(settingsOf({ ...everyOption, table })).length).toBeLessThanOrEqual(15);
+  });
+
+  it('have tests of a value other than the default', () => {
+    const tested = Object.values(choices).flatMap((options) => options.flatMap((each) => Object.keys(each)));
+    expect([...new Set(tested)].sort()).toEqual(Object.keys(settingsOf({ ...everyOption, table })).sort());
+  });
 
   it.each([
-    [{ senderEmail: 'nobody' }, 'senderEmail'],
-    [{ architecture: 'mips' }, 'architecture'],
-    [{ authorizerCacheSeconds: '1.5' }, 'authorizerCacheSeconds must be an integer from 0 to 3600'],
-    [{ authorizerCacheSeconds: '3601' }, 'authorizerCacheSeconds'],
-    [{ deliverConcurrency: '1' }, 'deliverConcurrency must be an integer from 2 to 1000'],
-    [{ logRetentionDays: '31' }, 'logRetentionDays must be one of'],
-    [{ domainName: 'api.example.com' }, 'domainName and certificateArn, or neither'],
-    [{ hostedZoneId: 'Z1' }, 'hostedZoneId and hostedZoneName, or neither'],
-    [{ hostedZoneId: 'Z1', hostedZoneName: 'example.com' }, 'domainName must be a name in the zone'],
-    [{ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.org' }, 'domainName must be a name in the zone'],
-    [{ ...domain, hostedZoneId: 'Z1', hostedZoneName: 'ample.com' }, 'domainName must be a name in the zone'],
-    [{ tableName: table.tableName }, 'tableName and tableStreamArn, for the same table, or neither'],
-    [{ ...table, tableName: 'Other' }, 'tableName and tableStreamArn, for the same table, or neither'],
-    [{ stackName: '1st' }, 'stackName'],
-    [{ functionTracing: 'true' }, 'functionTracing'],
-    [{ cloudWatchDashboard: 'true' }, 'cloudWatchDashboard'],
-    [{ batchingSeconds: '6' }, 'batchingSeconds'],
-    [{ monthlyBudget: '100' }, 'monthlyBudget needs alarmEmail'],
-    [{ warmWritesPerSecond: '3999' }, 'warmWritesPerSecond'],
-    [{ warmWritesPerSecond: '40001' }, 'warmWritesPerSecond'],
-  ])('is rejected with %o', (settings, message) => {
+    [{ senderEmail: 'nobody' }, 'senderEmail must be an email address'],
+    [{ deliverConcurrency: 1 }, 'deliverConcurrency must be an integer from 2 to 1000'],
+    [{ deliverConcurrency: '50' }, 'deliverConcurrency must be an integer from 2 to 1000'],
+    [{ batchingSeconds: 1.5 }, 'batchingSeconds must be an integer from 0 to 5'],
+    [{ throttles: { methodPerSecond: 0 } }, 'throttles.methodPerSecond must be an integer from 1 to 10000'],
+    [{ throttles: { rate: 5 } }, 'throttles.rate is not a setting'],
+    [{ throttleRate: 5 }, 'throttleRate is not a setting'],
+    [{ logRetentionDays: 31 }, 'logRetentionDays must be one of 1, 3, 5'],
+    [{ domain: { name: 'api.example.com' } }, 'domain.certificateArn is missing'],
+    [{ domain: { ...domain, name: 'API' } }, 'domain.name must be a domain name in lower case'],
+    [{ table: { name: table.name } }, 'table.streamArn is missing'],
+    [{ table: { ...table, name: 'Other' } }, 'table must have the name and the stream of the same table'],
+    [{ stackName: '1st' }, 'stackName must be up to 128 letters'],
+    [{ encryption: true }, 'encryption must be aws or customer'],
+    [{ egress: 'vpc' }, 'egress must be "nat" or {"vpcId"'],
+    [{ egress: { ...network, subnetIds: [] } }, 'egress.subnetIds must have at least one subnet'],
+    [{ alarms: {} }, 'alarms must be {"email"'],
+    [{ alarms: { email: 'ops' } }, 'alarms.email must be an email address'],
+    [
+      { webAclArn: 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/a/1' },
+      'webAclArn must be the ARN of a regional',
+    ],
+  ])('reject %o', (settings, message) => {
     expect(() => settingsOf(settings)).toThrow(message);
+  });
+
+  it('name every violation in one error', () => {
+    const invalid = { batchingSeconds: 6, domain: { name: 'api.example.com' }, logLevel: 'WARN' };
+    expect(() => settingsOf(invalid)).toThrow(
+      `Correct the settings:
+  domain.certificateArn is missing
+  batchingSeconds must be an integer from 0 to 5
+  logLevel is not a setting`,
+    );
+  });
+
+  it('accept the retention periods of CloudWatch', () => {
+    const periods = Object.values(RetentionDays).filter((days) => typeof days === 'number');
+    for (const logRetentionDays of periods.filter((days) => days !== RetentionDays.INFINITE))
+      expect(settingsOf({ logRetentionDays }).logRetentionDays).toBe(logRetentionDays);
   });
 });
 
 describe('an existing table', () => {
   it('replaces the table of the stack in variables, permissions, mappings and alarms', () => {
-    const template = synth(table);
+    const template = synth({ table });
     template.resourceCountIs('AWS::DynamoDB::Table', 0);
     const text = JSON.stringify(template.toJSON());
     expect(text).not.toContain('{"Ref":"Table"}');
@@ -104,19 +137,19 @@ describe('an existing table', () => {
     const variables = Object.values(template.findResources('AWS::Lambda::Function')).map(
       ({ Properties }) => Properties.Environment?.Variables.TABLE_NAME,
     );
-    expect(new Set(variables.filter((name) => name !== undefined))).toEqual(new Set([table.tableName]));
+    expect(new Set(variables.filter((name) => name !== undefined))).toEqual(new Set([table.name]));
     for (const id of ['FanOutSource', 'CountSource']) {
       const { Properties } = template.findResources('AWS::Lambda::EventSourceMapping')[id] ?? {};
-      expect(Properties).toMatchObject({ EventSourceArn: table.tableStreamArn, StartingPosition: 'TRIM_HORIZON' });
+      expect(Properties).toMatchObject({ EventSourceArn: table.streamArn, StartingPosition: 'TRIM_HORIZON' });
     }
     const grants = Object.values(template.findResources('AWS::IAM::Policy')).map((policy) => JSON.stringify(policy));
-    expect(grants.some((grant) => grant.includes(`:table/${table.tableName}"`))).toBe(true);
-    expect(grants.some((grant) => grant.includes(`${table.tableStreamArn}"`))).toBe(true);
+    expect(grants.some((grant) => grant.includes(`:table/${table.name}"`))).toBe(true);
+    expect(grants.some((grant) => grant.includes(`${table.streamArn}"`))).toBe(true);
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       Metrics: Match.arrayWith([
         Match.objectLike({
           MetricStat: Match.objectLike({
-            Metric: Match.objectLike({ Dimensions: Match.arrayWith([{ Name: 'TableName', Value: table.tableName }]) }),
+            Metric: Match.objectLike({ Dimensions: Match.arrayWith([{ Name: 'TableName', Value: table.name }]) }),
           }),
         }),
       ]),
@@ -125,20 +158,17 @@ describe('an existing table', () => {
 });
 
 describe('a synthesis', () => {
-  const senderEmail = 'a@example.com';
-  const alarmEmail = 'ops@example.com';
+  const warningsWith = (settings: SettingsInput) => {
+    const { messages } = synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
+    return messages.filter(({ level }) => level !== 'info').map(({ entry }) => String(entry.data));
+  };
 
-  it.each([
-    [{ alarmEmail }, ['senderEmail']],
-    [{ senderEmail }, ['alarmEmail']],
-    [{ senderEmail, alarmEmail, projectThrottleRate: '501' }, ['throttleRate']],
-    [{ senderEmail, alarmEmail, throttleRate: '999' }, ['throttleRate']],
-    [{ senderEmail, alarmEmail }, []],
-  ])('with %o warns about %o', (settings, parameters) => {
-    const stack = new Stack();
-    addWarnings(stack, settingsOf(settings));
-    const warnings = stack.node.metadata.filter(({ type }) => type === 'aws:cdk:warning');
-    expect(warnings.map(({ data }) => /-c (\w+)=/.exec(String(data))?.[1])).toEqual(parameters);
+  it('warns only about the sender by default', () => {
+    expect(warningsWith({})).toEqual([expect.stringContaining('run npm run init')]);
+  });
+
+  it.each([[{}], [everyOption]])('warns about nothing with a sender and %o', (settings) => {
+    expect(warningsWith({ ...settings, senderEmail: 'a@example.com' })).toEqual([]);
   });
 });
 
@@ -150,22 +180,10 @@ describe('the outputs', () => {
     expect(parts.at(-1)).toMatch(/\/live$/);
   });
 
-  it('contain the target of a CNAME record without a hosted zone', () => {
+  it('contain the target of a DNS record for the domain', () => {
     const target = { Value: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalDomainName'] } };
-    synth(domain).hasOutput('DomainTarget', target);
-    expect(synth(everyOption).findOutputs('DomainTarget')).toEqual({});
-  });
-});
-
-describe('a stage', () => {
-  const deploymentOf = (settings: object) => {
-    const [stage] = Object.values(synth(settings).findResources('AWS::ApiGateway::Stage'));
-    return stage?.Properties.DeploymentId.Ref;
-  };
-
-  it('gets a new deployment for each change of the authorizer', () => {
-    expect(deploymentOf({ authorizerCacheSeconds: '60' })).not.toBe(deploymentOf({}));
-    expect(deploymentOf(table)).toBe(deploymentOf({}));
+    synth({ domain }).hasOutput('DomainTarget', target);
+    expect(synth({}).findOutputs('DomainTarget')).toEqual({});
   });
 });
 

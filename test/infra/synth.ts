@@ -4,18 +4,20 @@ import { join } from 'node:path';
 import type { App, AppProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { vi } from 'vitest';
-import { createApp } from '../../infra/service.ts';
+import type { SettingsInput } from '../../infra/settings.ts';
+import { createApp } from '../../infra/stack.ts';
 import { afterFile } from '../support/after-file.ts';
 
 export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /** The properties of an app that is synthesized without bundles and copies of files, because they do not depend on settings. */
-export function appProps(settings: object = {}): AppProps {
+export function appProps(settings: SettingsInput = {}): AppProps & { settings: SettingsInput } {
   const outdir = mkdtempSync(join(tmpdir(), 'service-settings-'));
   afterFile(() => rmSync(outdir, { recursive: true }));
   return {
     outdir,
-    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true, ...settings },
+    settings,
+    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true },
   };
 }
 
@@ -32,7 +34,7 @@ export function synthUnvalidated(app: App) {
 const templates = new Map<string, Template>();
 
 /** Synthesizes the template with these settings, once. */
-export function synth(settings: object): Template {
+export function synth(settings: SettingsInput): Template {
   const name = JSON.stringify(settings);
   const found = templates.get(name);
   if (found) return found;
@@ -43,68 +45,65 @@ export function synth(settings: object): Template {
 }
 
 export const domain = {
-  domainName: 'api.example.com',
+  name: 'api.example.com',
   certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/abc-1',
 };
 
 export const table = {
-  tableName: 'Old-restored-1',
-  tableStreamArn: 'arn:aws:dynamodb:eu-west-1:111122223333:table/Old-restored-1/stream/2026-01-31T12:00:00.000',
+  name: 'Old-restored-1',
+  streamArn: 'arn:aws:dynamodb:eu-west-1:111122223333:table/Old-restored-1/stream/2026-01-31T12:00:00.000',
 };
 
-/** The options of each parameter. Dependent parameters form one option. */
-export const choices: Record<string, object[]> = {
-  architecture: [{}, { architecture: 'x86_64' }],
+export const network = {
+  vpcId: 'vpc-0123456789abcdef0',
+  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+  sourceAddresses: ['192.0.2.1'],
+};
+export const topicArn = 'arn:aws:sns:eu-west-1:111122223333:ops';
+
+/** The options of each setting. Limits and names form one option each. */
+export const choices: Record<string, SettingsInput[]> = {
   encryption: [{}, { encryption: 'customer' }],
   dataRetention: [{}, { dataRetention: 'destroy' }],
-  table: [{}, table],
-  domain: [{}, domain, { ...domain, hostedZoneId: 'Z1', hostedZoneName: 'example.com' }],
+  table: [{}, { table }],
+  domain: [{}, { domain }],
   limits: [
     {},
     {
-      functionTracing: 'on',
-      cloudWatchDashboard: 'on',
-      gradualDeployment: 'on',
-      batchingSeconds: '1',
-      logLevel: 'WARN',
-      warmWritesPerSecond: '40000',
-      deliverConcurrency: '50',
-      throttleRate: '5',
-      alarmRequestsPerSecond: '5',
-      alarmClientErrorPercent: '20',
-      projectThrottleRate: '5',
-      authorizerCacheSeconds: '60',
-      logRetentionDays: '7',
+      batchingSeconds: 1,
+      deliverConcurrency: 50,
+      throttles: { methodPerSecond: 5, projectPerSecond: 5 },
+      logRetentionDays: 7,
     },
   ],
-  egress: [{}, { egress: 'nat' }],
+  egress: [{}, { egress: 'nat' }, { egress: network }],
+  alarms: [{}, { alarms: { email: 'ops@example.com' } }, { alarms: { topicArn } }],
   names: [
     {},
     {
-      alarmEmail: 'ops@example.com',
-      monthlyBudget: '100',
       stackName: 'Second',
       cloudWatchRole: 'existing',
       senderEmail: 'a@example.com',
+      securityContact: 'mailto:security@example.com',
+      webAclArn: 'arn:aws:wafv2:eu-west-1:111122223333:regional/webacl/acl/a-1',
     },
   ],
 };
 
-/** Settings that enable every option. Tests share them, because a synthesis takes a second. */
-export const everyOption: Record<string, unknown> = {
-  ...choices.architecture?.[1],
+/** Settings that enable every option, but no existing table. Tests share them, because a synthesis takes a second. */
+export const everyOption: SettingsInput = {
   ...choices.encryption?.[1],
   ...choices.dataRetention?.[1],
-  ...choices.domain?.[2],
+  ...choices.domain?.[1],
   ...choices.limits?.[1],
   ...choices.egress?.[1],
+  ...choices.alarms?.[1],
   ...choices.names?.[1],
 };
 
 /** The lowest and highest limits. */
-export const extremes = {
-  deliverConcurrency: '2',
-  batchingSeconds: '5',
-  throttleRate: '10000',
-  projectThrottleRate: '2501',
+export const extremes: SettingsInput = {
+  deliverConcurrency: 2,
+  batchingSeconds: 5,
+  throttles: { methodPerSecond: 10_000, projectPerSecond: 2501 },
 };

@@ -3,12 +3,7 @@ import { promises } from './promises.ts';
 import { choices, everyOption, extremes, synth } from './synth.ts';
 
 /** Each value of each setting, then all of them together. `npm run test:long` also checks the pairs. */
-const variants: object[] = [
-  ...Object.values(choices).flatMap((options) => options.slice(1)),
-  everyOption,
-  extremes,
-  {},
-];
+const variants = [...Object.values(choices).flatMap((options) => options.slice(1)), everyOption, extremes, {}];
 
 describe('every resource of the template, with each setting', () => {
   it.each(Object.entries(promises))('keeps its promise: %s', (_, brokenBy) => {

@@ -7,8 +7,8 @@ const KEPT = 'test/infra/kept-resources.json';
 
 const REPLACED = `An upgrade replaces or removes every resource that differs from ${KEPT}. A replaced table, queue, bucket, key or
 schedule group is empty. A replaced API, stage or domain has another address. Callers get errors until a replaced usage plan key
-works. A schedule cannot send its message after its role is gone. CloudFormation cannot create an API key, a queue's event source or a DNS record again while the old one exists. Restore
-the logical id (pinLogicalId) and the property. Change ${KEPT} only to add a resource.`;
+works. A schedule cannot send its message after its role is gone. CloudFormation cannot create an API key or a queue's event source again while the old one exists. Restore the
+ logical id (pinLogicalId) and the property. Change ${KEPT} only to add a resource.`;
 
 describe('an upgrade', () => {
   it('keeps every resource with data, a position or an address', () => {

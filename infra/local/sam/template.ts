@@ -4,7 +4,7 @@ interface RawResource {
   Type: string;
   DependsOn?: string[];
   Metadata?: object;
-  Properties: { HttpMethod?: string; Environment?: { Variables: Record<string, unknown> } };
+  Properties: { HttpMethod?: string; Architectures?: string[]; Environment?: { Variables: Record<string, unknown> } };
 }
 interface RawTemplate {
   Resources: Record<string, RawResource>;
@@ -33,6 +33,7 @@ export function samTemplate(raw: RawTemplate, template: Template, environment: R
       Metadata: { ...resource.Metadata, SamResourceId: functionName(id) },
       Properties: {
         ...resource.Properties,
+        Architectures: [process.arch === 'arm64' ? 'arm64' : 'x86_64'], // containers run on this machine
         Environment: { Variables: { ...declared, ...resource.Properties.Environment?.Variables } },
       },
     };

@@ -38,15 +38,17 @@ const USAGE = {
   positionals: 'NAME...',
   about: `Measures speed and cost in one run on one machine. Ratios and counts apply to other machines, but times do not. The names:
 all, cost, ${Object.keys(MEASUREMENTS).join(', ')}`,
-  options: {},
-};
+  options: {
+    settings: { type: 'string', value: 'JSON', about: 'settings as in deployment.json', default: '{}' },
+  },
+} as const;
 
 await runCommand(
-  command(USAGE, async ({ positionals: wanted }) => {
+  command(USAGE, async ({ positionals: wanted, values }) => {
     const names = [...Object.keys(MEASUREMENTS), 'cost', 'all'];
     const unknown = wanted.filter((name) => !names.includes(name));
     if (wanted.length === 0 || unknown.length > 0) throw new UserError(`Name one or more of ${names.join(', ')}.`);
-    const assembly = await assemble();
+    const assembly = await assemble(JSON.parse(values.settings));
     const isWanted = (name: string) => wanted.includes('all') || wanted.includes(name);
     for (const [name, [title, measure]] of Object.entries(MEASUREMENTS)) {
       if (!isWanted(name)) continue;

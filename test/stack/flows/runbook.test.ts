@@ -220,7 +220,7 @@ it('suspends, resumes, exports and deletes a project, from the first to the last
 it('restores the table, and queues its deliveries', async () => {
   const { stack } = service;
   const time = new Date(await copyTable(stack)).toISOString();
-  expect(await run('npm run restore -- --at', { time })).toContain('npx cdk deploy -c tableName=');
+  expect(await run('npm run restore -- --at', { time })).toContain('npx cdk deploy --parameters ConfirmTable=');
   // `test/stack/long/restore.test.ts` deploys the restored table first.
   await expect(run('npm run restore -- --resume', { time })).rejects.toThrow(
     'Deploy it with the restored table first.',

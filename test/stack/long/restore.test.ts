@@ -6,6 +6,7 @@ import { expect, inject, it, vi } from 'vitest';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { createState } from '../../../infra/local/services/state.ts';
 import { synthesize } from '../../../infra/local/synthesize.ts';
+import type { SettingsInput } from '../../../infra/settings.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { startOperator } from '../../support/operator.ts';
@@ -16,13 +17,13 @@ import { BETWEEN_STEPS_MS, during, startEndpoints } from './upgrades/deployment.
 import { makeDue } from './upgrades/stored.ts';
 import { ATTEMPTS, begin, complete, proceed, recover } from './upgrades/work.ts';
 
-/** Synthesizes with context parameters, like a deployment with them. */
-function synthesizeWith(context: Record<string, string>): string {
+/** Synthesizes with settings, like a deployment with them. */
+function synthesizeWith(settings: SettingsInput): string {
   const outdir = mkdtempSync(join(tmpdir(), 'restored-assembly-'));
   afterFile(() => rmSync(outdir, { recursive: true }));
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
-    return synthesize(outdir, context);
+    return synthesize(outdir, settings);
   } finally {
     vi.unstubAllEnvs();
   }
@@ -47,21 +48,21 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
     const operator = await startOperator(stackPerformers(stack));
     const command = `npm run -s restore -- --at ${new Date(at).toISOString()}`;
     await expect(operator.run(`${command} --resume`)).rejects.toThrow('Deploy it with the restored table first.');
-    expect(await operator.run(command)).toContain('npx cdk deploy -c tableName=');
+    expect(await operator.run(command)).toContain('npx cdk deploy --parameters ConfirmTable=');
     return operator.run(command); // continues with the same table
   });
-  const parameters = [...printed.matchAll(/-c (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]);
-  const context: Record<string, string> = Object.fromEntries(parameters);
+  const [, printedTable = ''] = /"table": (\{.*\})/.exec(printed) ?? [];
+  const table: { name: string; streamArn: string } = JSON.parse(printedTable);
   const database = dynamoDbClient(databaseEndpoint());
-  const { Table } = await database.send(new DescribeTableCommand({ TableName: context.tableName }));
+  const { Table } = await database.send(new DescribeTableCommand({ TableName: table.name }));
   expect(Table).toMatchObject({
     StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
     DeletionProtectionEnabled: true,
-    LatestStreamArn: context.tableStreamArn,
+    LatestStreamArn: table.streamArn,
   });
   database.destroy();
 
-  const restored = synthesizeWith(context);
+  const restored = synthesizeWith({ table });
   for (const { received } of Object.values(endpoints)) received.length = 0;
   await during({ assembly: restored, state, at: later, pace: FAST }, async (stack) => {
     const operator = await startOperator(stackPerformers(stack));

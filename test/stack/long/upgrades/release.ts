@@ -8,6 +8,8 @@ import { UserError } from '../../../../infra/user-error.ts';
 export interface Release {
   version: string;
   commit: string;
+  /** The parameters of the release that enable every option which this version also has. */
+  everyOption: Record<string, string>;
 }
 
 /** All releases, oldest first. */

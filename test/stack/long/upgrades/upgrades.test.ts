@@ -89,7 +89,9 @@ describe('the data of a release', () => {
 
 describe('the template', () => {
   it('replaces or removes no resource with data, an address or work in progress, unless the notes say so', () => {
-    const before = keptResources(resourcesOf(source.synthesize({ ...everyOption, 'aws:cdk:bundling-stacks': [] })));
+    const before = keptResources(
+      resourcesOf(source.synthesize({ ...previous.everyOption, 'aws:cdk:bundling-stacks': [] })),
+    );
     const after = keptResources(synth(everyOption).toJSON().Resources);
     const notes = upgradeNotesSince(previous.version);
     const replaced = Object.entries(before).flatMap(([id, resource]) =>
@@ -176,7 +178,7 @@ describe('the changelog', () => {
 describe('a shallow clone', () => {
   it('names the missing commit of a release and the command that fetches it', () => {
     const commit = '0'.repeat(40);
-    expect(() => extractRelease({ version: '0.0.1', commit })).toThrow(
+    expect(() => extractRelease({ version: '0.0.1', commit, everyOption: {} })).toThrow(
       `This clone lacks commit ${commit} of release 0.0.1. Fetch it with: git fetch --unshallow, or git fetch origin ${commit}`,
     );
   });

@@ -1,0 +1,156 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { writeSite } from '../functions/site/build.ts';
+import type { Variable } from '../lib/deployment.ts';
+import type { ApiFunction } from '../lib/http/operation.ts';
+import { BundledFunction } from './bundled-function.ts';
+import type { DataTable } from './data.ts';
+import type { Sender } from './sender.ts';
+import { IDEMPOTENCY, type TableGrant } from './table-grants.ts';
+import { sharePrefix } from './throttles.ts';
+
+interface FunctionRow {
+  id: string;
+  /** The file in functions/, if it has another name than the row. */
+  name?: string;
+  description: string;
+  /** The permissions for the table. Without it, the function has no access to the table. */
+  table?: TableGrant;
+  sendsEmail?: boolean;
+  timeout?: Duration;
+  memorySize?: number;
+}
+
+/**
+ * The Lambda functions that respond to requests, and their permissions. The constructs that own queues grant access to them. The
+ * last two are for operators and have no route. Only principals of the account that can invoke them can use them.
+ */
+const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'createProject' | 'projects', FunctionRow> = {
+  authorizer: {
+    id: 'Authorize',
+    description: 'Decides who may call what',
+    table: { KEY: ['get', 'batch get', 'update'], PROJECT: ['get', 'batch get'] },
+  },
+  keys: {
+    id: 'Keys',
+    description: 'Creates, rotates, revokes and restricts API keys',
+    table: {
+      ...IDEMPOTENCY,
+      KEY: ['get', 'put', 'update', 'check'],
+      PROJECT: ['get'],
+      EMAILS: ['get', 'put'],
+      AUDIT: ['put'],
+    },
+    sendsEmail: true,
+  },
+  tokens: {
+    id: 'Tokens',
+    description: 'Creates, verifies and revokes scoped tokens',
+    table: { ...IDEMPOTENCY, KEY: ['get', 'update'], AUDIT: ['put'] },
+  },
+  project: {
+    id: 'Project',
+    description: 'The project and its audit log',
+    table: { PROJECT: ['get', 'update'], EMAILS: ['get', 'put'], AUDIT: ['query', 'put'] },
+    sendsEmail: true,
+  },
+  events: {
+    id: 'Events',
+    description: 'Publishes, reads and lists events',
+    table: { ...IDEMPOTENCY, PROJECT: ['get'], EVENT: ['get', 'batch get', 'query', 'put'] },
+  },
+  webhooks: {
+    id: 'Webhooks',
+    description: 'Webhooks and their deliveries',
+    table: {
+      ...IDEMPOTENCY,
+      PROJECT: ['get'],
+      AUDIT: ['put'],
+      HOOKS: ['get', 'query', 'put', 'update', 'delete'],
+      COUNT: ['update'],
+      EVENT: ['get', 'query', 'put'],
+      HOOK: ['get', 'batch get', 'query', 'update'],
+      FIGURES: ['query'],
+    },
+    memorySize: 1024, // the stats of 100 webhooks are up to 3,100 items to decode
+  },
+  documents: {
+    id: 'Documents',
+    description: 'Documents, sync and connections',
+    table: {
+      PROJECT: ['get'],
+      DOCS: ['get', 'batch get', 'query', 'put'],
+      REVISIONS: ['query', 'put'],
+      CONNECTION: ['get', 'put', 'delete'],
+      SYNC: ['update'],
+      EVENT: ['put'],
+    },
+  },
+  dashboard: { id: 'Dashboard', description: 'The dashboard, the API reference and the OpenAPI document' },
+  createProject: {
+    id: 'CreateProject',
+    name: 'create-project',
+    description: 'Creates a project and its first admin key: {name, email}',
+    table: { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] },
+  },
+  projects: {
+    id: 'Projects',
+    description: 'Lists, suspends, exports and deletes projects, creates admin keys, and enables webhooks',
+    table: {
+      PROJECT: ['get', 'query', 'update', 'delete'],
+      AUDIT: ['query', 'put', 'delete'],
+      HOOKS: ['get', 'query', 'update', 'delete'],
+      EVENT: ['query', 'delete'],
+      HOOK: ['query', 'delete'],
+      FIGURES: ['query', 'delete'],
+      DOCS: ['query', 'delete'],
+      DELETION: ['get', 'put', 'update'],
+      EMAILS: ['delete'],
+      KEY: ['put', 'delete'],
+      COUNT: ['delete'],
+      SLOTS: ['delete'],
+      REVISIONS: ['delete'],
+      CONNECTION: ['delete'],
+      SYNC: ['delete'],
+      IDEMPOTENCY: ['delete'],
+    },
+    timeout: Duration.minutes(1),
+    memorySize: 1024,
+  },
+};
+
+export type Functions = Record<keyof typeof FUNCTIONS, BundledFunction>;
+
+export interface FunctionsProps {
+  table: DataTable;
+  sender: Sender;
+  /** The fixed addresses of deliveries, which projects can read. */
+  sourceAddresses: readonly string[];
+  securityContact: string | undefined;
+  projectPerSecond: number;
+}
+
+export function createFunctions(scope: Construct, { table, sender, ...props }: FunctionsProps): Functions {
+  const variables: Partial<Record<keyof Functions, Partial<Record<Variable, string>>>> = {
+    authorizer: {
+      SHARE_PREFIX: sharePrefix(Stack.of(scope).stackName),
+      PROJECT_REQUESTS_PER_SECOND: String(props.projectPerSecond),
+    },
+    ...(props.sourceAddresses.length > 0 && { project: { SOURCE_ADDRESSES: props.sourceAddresses.join(',') } }),
+  };
+  const addSite = (directory: string) => writeSite(directory, props.securityContact ?? '');
+  const created = Object.entries(FUNCTIONS).map(([row, { id, table: granted, sendsEmail, ...given }]) => {
+    const environment = variables[row as keyof Functions] ?? {};
+    const files = row === 'dashboard' && { addFiles: addSite };
+    const fn = new BundledFunction(scope, id, { name: row, ...files, ...given, environment });
+    if (granted) table.grant(fn, granted);
+    if (sendsEmail) sender.grant(fn);
+    return [row, fn];
+  });
+  const functions = Object.fromEntries(created) as Functions;
+  table.grantKeysOfProject(functions.keys);
+  table.grantDeliveriesByStatus(functions.webhooks);
+  table.grantKeysOfProject(functions.projects);
+  table.grantScanOfKeys(functions.projects);
+  return functions;
+}

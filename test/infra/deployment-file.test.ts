@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toJsonSchema } from '@valibot/to-json-schema';
+import { describe, expect, it } from 'vitest';
+import { DEPLOYMENT, readDeployment, settingsOf, updateDeployment } from '../../infra/settings.ts';
+import { UserError } from '../../infra/user-error.ts';
+import { afterFile } from '../support/after-file.ts';
+import { domain, everyOption, table } from './synth.ts';
+
+const senderEmail = 'a@example.com';
+
+/** Returns the path of a settings file with this content, or of none. */
+function fileWith(content?: unknown): string {
+  const directory = mkdtempSync(join(tmpdir(), 'deployment-'));
+  afterFile(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'deployment.json');
+  if (content !== undefined) writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+const contentsOf = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+
+describe('reading the file', () => {
+  it('returns its settings and the defaults of the others', () => {
+    expect(readDeployment(fileWith({ $schema: './schema.json', ...everyOption }))).toEqual(settingsOf(everyOption));
+    const { throttles, ...settings } = readDeployment(fileWith({ senderEmail, domain })) ?? {};
+    expect([throttles, settings]).toMatchObject([{ methodPerSecond: 1000, projectPerSecond: 500 }, { domain }]);
+  });
+
+  it('returns nothing without the file', () => {
+    expect(readDeployment(fileWith())).toBeUndefined();
+  });
+
+  it.each([
+    [{ domain }, 'Correct deployment.json:\n  senderEmail is missing'],
+    [{ senderEmail: 'a', domain: 1 }, 'senderEmail must be an email address\n  domain must be an object'],
+    [null, 'The file must be an object'],
+    ['{"senderEmail":', 'Cannot read deployment.json: '],
+  ])('rejects %j with a sentence', (content, message) => {
+    const read = () => readDeployment(fileWith(content));
+    expect(read).toThrow(UserError);
+    expect(read).toThrow(message);
+  });
+});
+
+describe('an update of the file', () => {
+  it('changes only the given members', () => {
+    const path = fileWith({ senderEmail, domain });
+    updateDeployment({ table }, path);
+    expect(contentsOf(path)).toEqual({ senderEmail, domain, table });
+  });
+
+  it('creates the file with a schema for editors', () => {
+    const path = fileWith();
+    updateDeployment({ senderEmail }, path);
+    expect(contentsOf(path)).toEqual({ $schema: './infra/deployment.schema.json', senderEmail });
+    expect(readDeployment(path)?.senderEmail).toBe(senderEmail);
+  });
+
+  it('changes nothing if the result is invalid, and leaves no other file', () => {
+    const path = fileWith({ senderEmail, domain });
+    expect(() => updateDeployment({ table: { ...table, name: 'Other' } }, path)).toThrow(UserError);
+    expect(contentsOf(path)).toEqual({ senderEmail, domain });
+    updateDeployment({ table }, path);
+    expect(readdirSync(join(path, '..'))).toEqual(['deployment.json']);
+  });
+});
+
+describe('the schema for editors', () => {
+  it('describes the settings, and is the file in the repository', () => {
+    const schema = toJsonSchema(DEPLOYMENT, { ignoreActions: ['check'], typeMode: 'input' });
+    if (process.env.RECORD) writeFileSync('infra/deployment.schema.json', `${JSON.stringify(schema, null, 2)}\n`);
+    expect(contentsOf('infra/deployment.schema.json')).toEqual(schema);
+    const { properties = {}, required } = schema;
+    expect(required).toEqual(['senderEmail']);
+    for (const [name, property] of Object.entries(properties))
+      if (name !== '$schema')
+        expect(property, name).toHaveProperty('description', expect.stringMatching(/^.{20,120}\.$/));
+  });
+});

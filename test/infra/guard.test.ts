@@ -1,0 +1,95 @@
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { addGuard } from '../../infra/guard.ts';
+import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
+import { ServiceStack } from '../../infra/stack.ts';
+import { appProps, domain, network, synthUnvalidated, table, topicArn } from './synth.ts';
+
+type Parameters = Record<string, string>;
+interface Guarded {
+  Parameters: Record<string, { Default: string; AllowedValues?: string[] }>;
+  Rules: Record<string, { Assertions: { Assert: { 'Fn::Equals': unknown[] }; AssertDescription: string }[] }>;
+}
+
+/** The template of a deployment with this content of deployment.json, or without the file. */
+function templateOf(file?: SettingsInput): Guarded {
+  const settings = file && settingsOf({ senderEmail: 'a@example.com', ...file });
+  const app = new App(appProps());
+  addGuard(new ServiceStack(app, settings), settings);
+  const { template } = synthUnvalidated(app).getStackArtifact('DocumentSyncService');
+  return Template.fromJSON(template).toJSON() as Guarded;
+}
+
+/**
+ * Deploys like the CDK and CloudFormation: the values of parameters come from the command, the last deployment and the template, in
+ * this order, and a rule that is false rejects the deployment. Returns the parameters of the stack.
+ */
+function deploy({ Parameters, Rules }: Guarded, last: Parameters = {}, given: Parameters = {}): Parameters {
+  const values = Object.fromEntries(
+    Object.entries(Parameters).map(([name, { Default }]) => [name, given[name] ?? last[name] ?? Default]),
+  );
+  for (const [name, { AllowedValues }] of Object.entries(Parameters))
+    if (AllowedValues && !AllowedValues.includes(values[name] ?? '')) throw new Error(`${name} is not allowed`);
+  const resolved = (value: unknown) => (typeof value === 'string' ? value : values[(value as { Ref: string }).Ref]);
+  for (const { Assertions } of Object.values(Rules).filter((rule) => !JSON.stringify(rule).includes('Bootstrap')))
+    for (const { Assert, AssertDescription } of Assertions)
+      if (new Set(Assert['Fn::Equals'].map(resolved)).size > 1) throw new Error(AssertDescription);
+  return values;
+}
+
+const everything: SettingsInput = {
+  table,
+  domain,
+  alarms: { email: 'ops@example.com' },
+  egress: 'nat',
+  encryption: 'customer',
+};
+
+describe('a deployment', () => {
+  it('is rejected without a settings file, also of an existing stack', () => {
+    const message = 'There is no deployment.json. To write one, run npm run init.';
+    expect(() => deploy(templateOf())).toThrow(message);
+    expect(() => deploy(templateOf(), deploy(templateOf(everything)))).toThrow(message);
+    expect(() => deploy(templateOf(), {}, { DeploymentFile: 'exists' })).toThrow('not allowed');
+  });
+
+  it('can create a stack, and update it with the same file', () => {
+    for (const settings of [{}, everything]) {
+      const last = deploy(templateOf(settings));
+      expect(deploy(templateOf({ ...settings, deliverConcurrency: 2 }), last)).toEqual(last);
+    }
+  });
+
+  it.each([
+    ['table', 'ConfirmTable=own'],
+    ['domain', 'ConfirmDomain=none'],
+    ['alarms', 'ConfirmAlarms=none'],
+    ['egress', 'ConfirmEgress=shared'],
+    ['encryption', 'ConfirmEncryption=aws'],
+  ] as const)('without its %s needs a confirmation', (name, confirmation) => {
+    const last = deploy(templateOf(everything));
+    const { [name]: _, ...others } = everything;
+    expect(() => deploy(templateOf(others), last)).toThrow(
+      `The last deployment had other settings of ${name}. If deployment.json is right, add --parameters ${confirmation}`,
+    );
+    const confirmed = deploy(templateOf(others), last, Object.fromEntries([confirmation.split('=')]));
+    expect(deploy(templateOf(others), confirmed)).toEqual(confirmed);
+  });
+
+  it.each([
+    [{ table: { name: 'Other', streamArn: table.streamArn.replace(table.name, 'Other') } }, 'ConfirmTable=Other'],
+    [{ domain: { ...domain, name: 'b.example.com' } }, 'ConfirmDomain=b.example.com'],
+    [{ alarms: { topicArn } }, `ConfirmAlarms=${topicArn}`],
+    [{ egress: network }, `ConfirmEgress=${network.vpcId}`],
+  ])('with another value needs a confirmation: %o', (changes, confirmation) => {
+    const last = deploy(templateOf(everything));
+    expect(() => deploy(templateOf({ ...everything, ...changes }), last)).toThrow(`--parameters ${confirmation}`);
+  });
+
+  it('protects a setting that was added later', () => {
+    const first = deploy(templateOf({}));
+    const second = deploy(templateOf({ domain }), first, { ConfirmDomain: domain.name });
+    expect(() => deploy(templateOf({}), second)).toThrow('ConfirmDomain=none');
+  });
+});
