@@ -1,8 +1,9 @@
-import { notFound, Problem } from '../http/problems.ts';
+import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
-import { credentialOf, may } from '../http/scope.ts';
+import { credentialOf, may, reaches } from '../http/scope.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
+import { mayClose, mayRenew } from './connection-owner.ts';
 import { type ConnectionRecord, connectionResource, storedConnectionId } from './connections.ts';
 import { type ConnectionsDeps, isLapsed, lostEvent } from './lost-connections.ts';
 
@@ -11,31 +12,38 @@ type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'close
 const idIn = ({ path: { id = '' }, caller }: Pick<Request, 'path' | 'caller'>): string =>
   storedConnectionId(id, may(caller, 'write'));
 
-const openedByAnother = () => new Problem('conflict', 'Use a different id. Another credential opened this connection.');
+const openedByAnother = () =>
+  new Problem(
+    'conflict',
+    'Use a different id, or an API key of this environment. Another credential opened or renewed this connection.',
+  );
 
 export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
   return {
     async renewConnection(request) {
       const { body, space, caller } = request;
+      const { document_key: documentKey, user } = body;
+      if (documentKey !== undefined && !reaches(caller, documentKey)) return documentNotAllowed();
       const id = idIn(request);
-      const credentialId = credentialOf(caller);
       return optimistically(async () => {
-        const before = await connections.get(space, id);
+        const before = await find(request);
         const now = clock();
         const lapsed = before !== undefined && isLapsed(before, now);
         const open = lapsed ? undefined : before;
-        if (open && open.credentialId !== credentialId) return openedByAnother();
+        if (open && !mayRenew(caller, open, body.node_id)) return openedByAnother();
         const expiresAt = now + body.lease_seconds * 1000;
         // One check is pending at a time, and it runs when the lease ends or earlier. After a renewal it schedules another one.
         // The check is sent first, because a check without a record does nothing, but a record without a check would stay
         // forever.
-        const isExpected = open !== undefined && open.checkAt > now && open.checkAt <= expiresAt;
+        const isExpected = open?.id === id && open.checkAt > now && open.checkAt <= expiresAt;
         if (!isExpected) await scheduleCheck({ connectionId: id, ...space, checkAt: expiresAt }, body.lease_seconds);
         const record: ConnectionRecord = {
           ...space,
           id,
-          credentialId,
+          credentialId: credentialOf(caller),
           nodeId: body.node_id,
+          documentKey,
+          user,
           leaseSeconds: body.lease_seconds,
           connectedAt: open?.connectedAt ?? now,
           lastSeenAt: now,
@@ -49,16 +57,22 @@ export function connectionHandlers({ connections, scheduleCheck, clock, random }
 
     // A connection whose lease has expired is lost, and its event is published.
     async closeConnection(request) {
-      const { space, caller } = request;
-      const id = idIn(request);
       return optimistically(async () => {
-        const before = await connections.get(space, id);
+        const before = await find(request);
         if (!before) return notFound('connection');
-        if (before.credentialId !== credentialOf(caller)) return openedByAnother();
+        if (!mayClose(request.caller, before)) return openedByAnother();
         const now = clock();
         const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
         return (await connections.remove(before, lost)) ? {} : undefined;
       });
     },
   };
+
+  /** A key also finds the connection of a token without `write`, which has a separate namespace. */
+  async function find(request: Pick<Request, 'path' | 'caller' | 'space'>): Promise<ConnectionRecord | undefined> {
+    const { path, caller, space } = request;
+    const found = await connections.get(space, idIn(request));
+    if (found || caller.token) return found;
+    return connections.get(space, storedConnectionId(path.id ?? '', false));
+  }
 }

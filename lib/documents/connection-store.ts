@@ -14,6 +14,8 @@ export function connections(table: Table) {
   const isUnchanged = ({ expiresAt, connectedAt }: ConnectionRecord): Condition =>
     all(is('expiresAt', expiresAt), is('connectedAt', connectedAt));
 
+  const removal = (record: ConnectionRecord) => remove(itemKey.connection(record, record.id), isUnchanged(record));
+
   return {
     async get(space: Space, id: string): Promise<ConnectionRecord | undefined> {
       return (await table.get(itemKey.connection(space, id))) as ConnectionRecord | undefined;
@@ -29,13 +31,13 @@ export function connections(table: Table) {
         ...record,
         expires: timeToLive(record.expiresAt + KEPT_MS),
       };
-      const renewed = put(Item, before ? isUnchanged(before) : isNew);
-      return (await table.write([renewed, ...lost.map(putEvent)])).length === 0;
+      const isMoved = before && before.id !== record.id;
+      const renewed = isMoved ? [removal(before), put(Item, isNew)] : [put(Item, before ? isUnchanged(before) : isNew)];
+      return (await table.write([...renewed, ...lost.map(putEvent)])).length === 0;
     },
 
     async remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean> {
-      const removed = remove(itemKey.connection(before, before.id), isUnchanged(before));
-      return (await table.write([removed, ...lost.map(putEvent)])).length === 0;
+      return (await table.write([removal(before), ...lost.map(putEvent)])).length === 0;
     },
   };
 }

@@ -1,12 +1,16 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
-import { described, integer, iso, request, resource, timestamp } from '../schema.ts';
+import { described, integer, iso, request, resource, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
+import { DocumentKey } from './pattern-schemas.ts';
 
 /** The maximum lease in seconds, which is the maximum delay of a queue. */
 export const MAX_LEASE_SECONDS = 900;
 const MIN_LEASE_SECONDS = 10;
 const DEFAULT_LEASE_SECONDS = 300;
+
+/** Characters of a user. */
+const MAX_USER_LENGTH = 128;
 
 export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
@@ -30,6 +34,18 @@ export const NodeId = v.pipe(
 
 export const RenewConnection = request('RenewConnection', {
   node_id: described(NodeId, MEANINGS.nodeId),
+  document_key: v.optional(
+    described(
+      DocumentKey,
+      'The document that the connection is for. `connection.lost` contains it. A renewal without it removes it.',
+    ),
+  ),
+  user: v.optional(
+    described(
+      text(1, MAX_USER_LENGTH),
+      'The user who is connected, in your terms. `connection.lost` contains it. A renewal without it removes it.',
+    ),
+  ),
   lease_seconds: v.optional(
     described(
       integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
@@ -42,6 +58,8 @@ export const RenewConnection = request('RenewConnection', {
 export const ConnectionResource = resource('Connection', {
   connection_id: described(v.string(), 'Identifies the connection.'),
   node_id: described(v.string(), MEANINGS.nodeId),
+  document_key: described(v.nullable(v.string()), 'The document that the connection is for.'),
+  user: described(v.nullable(v.string()), 'The user who is connected.'),
   lease_seconds: described(v.number(), 'Seconds after which the connection is lost unless it is renewed.'),
   connected_at: described(timestamp, 'When the connection was opened.'),
   last_seen_at: described(timestamp, 'When the lease was last renewed.'),
@@ -52,9 +70,11 @@ export const ConnectionResource = resource('Connection', {
 export interface ConnectionRecord extends Space {
   /** See `storedConnectionId`. */
   id: string;
-  /** The key or token that opened it. Other credentials cannot renew or close it. */
+  /** The key or token that renewed it last. */
   credentialId: string;
   nodeId: string;
+  documentKey?: string | undefined;
+  user?: string | undefined;
   leaseSeconds: number;
   connectedAt: number;
   lastSeenAt: number;
@@ -78,6 +98,8 @@ export function connectionResource(record: ConnectionRecord): v.InferOutput<type
   return {
     connection_id: publicIdOf(record.id),
     node_id: record.nodeId,
+    document_key: record.documentKey ?? null,
+    user: record.user ?? null,
     lease_seconds: record.leaseSeconds,
     connected_at: iso(record.connectedAt),
     last_seen_at: iso(record.lastSeenAt),

@@ -9,7 +9,10 @@ import { type CheckMessage, type ConnectionRecord, publicIdOf } from './connecti
 /** The stored connections. When two callers renew or end one lease concurrently, one of them succeeds. */
 export interface Connections {
   get(space: Space, id: string): Promise<ConnectionRecord | undefined>;
-  /** Replaces the record that was read, and stores the event of an earlier lease that expired. `false` if the record has changed. */
+  /**
+   * Replaces the record that was read, and stores the event of an earlier lease that expired. The new record can have another id. `false`
+   * if the record has changed.
+   */
   put(before: ConnectionRecord | undefined, record: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
   /** Removes the record that was read, and stores its event. `false` if the record has changed. */
   remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
@@ -57,10 +60,12 @@ export function lostEvent(record: ConnectionRecord, now: number, random: Random)
 }
 
 /** `data` of `connection.lost`. */
-function lostData({ id, nodeId, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
+function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
   return {
     connection_id: publicIdOf(id),
     node_id: nodeId,
+    ...(documentKey !== undefined && { document_key: documentKey }),
+    ...(user !== undefined && { user }),
     connected_at: iso(connectedAt),
     last_seen_at: iso(lastSeenAt),
     lost_at: iso(expiresAt),

@@ -108,7 +108,7 @@ export const documentOperations = {
     summary: 'Open a connection or renew its lease',
     body: RenewConnection,
     responses: { 200: ConnectionResource },
-    problems: ['conflict'],
+    problems: ['conflict', 'document_not_allowed'],
   }),
   closeConnection: operation({
     ...reads,

@@ -87,6 +87,8 @@ export const EVENT_DATA = {
   'connection.lost': v.looseObject({
     connection_id: described(name, 'Identifies the connection.'),
     node_id: described(name, MEANINGS.nodeId),
+    document_key: v.optional(described(name, 'The document that the connection was for, if it was named.')),
+    user: v.optional(described(name, 'The user who was connected, if it was named.')),
     connected_at: described(time, 'When the connection was opened.'),
     last_seen_at: described(time, 'When the lease was last renewed.'),
     lost_at: described(time, 'When the lease expired.'),

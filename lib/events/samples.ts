@@ -42,6 +42,8 @@ export function sampleData(type: EventType, at: number): EventData {
     'connection.lost': {
       connection_id: 'con_sample',
       node_id: origin,
+      document_key,
+      user: 'user-7',
       connected_at: seconds(120),
       last_seen_at: seconds(60),
       lost_at: seconds(0),

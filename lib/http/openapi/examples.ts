@@ -151,10 +151,12 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
     },
   },
   renewConnection: {
-    body: { node_id: 'laptop', lease_seconds: 60 },
+    body: { node_id: 'laptop', document_key: EXAMPLE_IDS.document, user: 'user-7', lease_seconds: 60 },
     response: {
       connection_id: EXAMPLE_IDS.connection,
       node_id: 'laptop',
+      document_key: EXAMPLE_IDS.document,
+      user: 'user-7',
       lease_seconds: 60,
       connected_at: at(0),
       last_seen_at: at(30),

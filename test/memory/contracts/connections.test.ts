@@ -51,6 +51,31 @@ describe.each(stores)('connections in $name', ({ table, lossy }) => {
       expect(await isPublished(event)).toBe(true);
     });
 
+    it('moves the record that was read to another id, with its event', async () => {
+      const [before, event] = [await open({ id: 'read#connection' }), newStoredEvent()];
+      const after = { ...renewed(before), id: 'connection' };
+      expect(await store.put(before, after, [event])).toBe(true);
+      expect([await stored(before), await stored(after)]).toEqual([undefined, after]);
+      expect(await isPublished(event)).toBe(true);
+    });
+
+    it('is false and moves nothing if the record has changed or the other id is taken', async () => {
+      const before = await open({ id: 'read#connection' });
+      const other = { ...before, id: 'connection' };
+      expect(await store.put({ ...before, expiresAt: before.expiresAt - 1 }, other, [])).toBe(false);
+      expect(await stored(other)).toBeUndefined();
+      await store.put(undefined, { ...other, nodeId: 'other' }, []);
+      expect(await store.put(before, other, [])).toBe(false);
+      expect([await stored(before), (await stored(other))?.nodeId]).toEqual([before, 'other']);
+    });
+
+    it('moves a record after a lost response', async () => {
+      const before = await open({ id: 'read#connection' });
+      const after = { ...renewed(before), id: 'connection' };
+      expect(await connections(lossy).put(before, after, [])).toBe(true);
+      expect([await stored(before), await stored(after)]).toEqual([undefined, after]);
+    });
+
     it('is false and changes nothing if the id of the event is taken', async () => {
       const [before, event] = [await open(), newStoredEvent()];
       await eventStore(table).publish([event], []);

@@ -373,7 +373,9 @@ export class Invariants {
       const isLeft = goodbyes.some(([id, asked]) => id === last.id && asked > last.connectedAt - SKEW_MS);
       must(lost.length <= 1, 'A lost connection has one event', `${session} has ${lost.length}`);
       must(lost.length === 1 || isLeft, 'A lost connection has one event', `${session} has none`);
-      const isTrue = lost.every(({ lost_at }) => Date.parse(lost_at) === last.expiresAt);
+      const isTrue = lost.every(
+        ({ lost_at, document_key }) => Date.parse(lost_at) === last.expiresAt && document_key === last.documentKey,
+      );
       must(isTrue, 'A connection is lost when its last lease expires', session);
     }
   }

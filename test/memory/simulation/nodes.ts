@@ -73,7 +73,7 @@ export class Nodes {
     const { world } = this.client;
     const lease_seconds = world.pick([10, 60, 900]);
     const path = { id: world.pick(['c1', 'c2']) };
-    const body = { node_id: 'n1', lease_seconds };
+    const body = { node_id: 'n1', document_key: path.id, lease_seconds };
     const request = { fn: 'documents', method: 'PUT', resource: '/v1/connections/{id}', path, body } as const;
     const renew = () => this.client.several(() => this.client.send(request, false));
     // Some clients renew repeatedly at the last moment.

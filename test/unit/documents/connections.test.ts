@@ -58,7 +58,8 @@ describe('a connection', () => {
   const times = { connected_at: '2026-01-31T12:00:00.000Z', last_seen_at: '2026-01-31T12:00:01.000Z' };
 
   it('contains its lease, but not its credential', () => {
-    const shown = { connection_id: 'laptop', node_id: 'n', lease_seconds: 60, ...times };
+    const named = { document_key: null, user: null };
+    const shown = { connection_id: 'laptop', node_id: 'n', ...named, lease_seconds: 60, ...times };
     expect(connectionResource(record)).toEqual({ ...shown, expires_at: '2026-01-31T12:01:01.000Z' });
   });
 

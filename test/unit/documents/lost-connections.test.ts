@@ -67,6 +67,12 @@ describe('a lost connection', () => {
     });
   });
 
+  it('has its document and user, if it has them', () => {
+    const named = { ...record, documentKey: 'org:acme:doc-1', user: 'Ann' };
+    expect(dataOf(named)).toMatchObject({ document_key: 'org:acme:doc-1', user: 'Ann' });
+    expect(lostEvent(named, now, random).documentKey).toBe('org:acme:doc-1');
+  });
+
   it('has its public id', () => {
     expect(dataOf({ ...record, id: storedConnectionId('laptop', false) }).connection_id).toBe('laptop');
   });

@@ -107,8 +107,8 @@ describe('an event with an additional member called document_key', () => {
   ])('is published and listed with %s', async (_, document_key) => {
     const client = await (await service.project()).client('live');
     const event = {
-      type: 'connection.lost',
-      data: { ...sampleData('connection.lost', Date.UTC(2026, 0, 31)), document_key },
+      type: 'sync.completed',
+      data: { ...sampleData('sync.completed', Date.UTC(2026, 0, 31)), document_key },
     };
     const published = await client('POST', '/v1/events', { body: event });
     expect(published).toMatchObject({ status: 202, body: event });
