@@ -14,11 +14,13 @@ const FIVE_MINUTES_MS = 300_000;
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 
-/** The commands of a section, in the order of the guide. */
-function commandsIn(heading: string): string[] {
-  const [section = ''] = guide('quickstart').split(`\n## ${heading}\n`)[1]?.split('\n## ') ?? [];
-  return [...section.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-}
+/** The commands of a text, in their order. */
+const commandsOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+
+/** The commands of a section of the quickstart. */
+const commandsIn = (heading: string): string[] =>
+  commandsOf(guide('quickstart').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '');
 
 const home = mkdtempSync(join(tmpdir(), 'newcomer-'));
 const args = ['infra/local/main.ts', '--port', '0', '--directory', join(home, '.local')];
@@ -61,7 +63,8 @@ it(
 it(
   'follows the quickstart from an empty folder to a verified webhook in its own Express server',
   async () => {
-    const [start, ...first] = commandsIn('On your machine');
+    const [start, addresses = ''] = commandsOf(guide('local'));
+    const first = [addresses, ...commandsIn('Write a document')];
     const [install = '', create = '', ...rest] = commandsIn('Your own webhook');
     expect(start).toBe('npm ci && npm start\n');
     const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -15,26 +15,6 @@ export interface Article {
   html: string;
 }
 
-/** The guides in their order, by file name. */
-const GUIDES = [
-  'index',
-  'quickstart',
-  'concepts',
-  'delivery',
-  'receiving',
-  'receivers',
-  'retries',
-  'troubleshooting',
-  'going-live',
-  'events',
-  'keys',
-  'tokens',
-  'sync',
-  'conventions',
-  'operating',
-  'versions',
-] as const;
-
 /** Placeholders in guides for content that is generated from the code. */
 const GENERATED: Record<string, () => string> = {
   '{events}': eventCatalogue,
@@ -42,8 +22,9 @@ const GENERATED: Record<string, () => string> = {
   '{keys}': keyTable,
 };
 
-export const guides = (): Article[] =>
-  GUIDES.map((file) => {
+/** Returns the guides with these file names. */
+export const guides = (...files: readonly string[]): Article[] =>
+  files.map((file) => {
     const markdown = textOf(file);
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? file;
     return { name: file === 'index' ? '' : file, title, html: render(markdown) };

@@ -46,11 +46,16 @@ const SYNONYMS = [
 
 const synonymsOf = new Map<string, string[]>();
 
-/** Removes the case and the ending of a plural. */
+/** Removes the case, and the endings of plurals, past tenses and participles, so that "ordered" and "ordering" find "order". */
 function stem(word: string): string {
   const lower = word.toLowerCase();
   if (lower.length > 4 && lower.endsWith('ies')) return `${lower.slice(0, -3)}y`;
-  if (lower.length > 3 && lower.endsWith('s') && !/(?:ss|us|is)$/.test(lower)) return lower.slice(0, -1);
+  if (lower.length > 5 && /[^aeiou](?:ed|ing)$/.test(lower) && /[aeiouy].*(?:ed|ing)$/.test(lower)) {
+    const base = lower.replace(/(?:ed|ing)$/, '');
+    return /([^aeiouls])\1$/.test(base) ? base.slice(0, -1) : base;
+  }
+  if (lower.length > 5 && /[^aeiou]e$/.test(lower)) return lower.slice(0, -1);
+  if (lower.length > 3 && lower.endsWith('s') && !/(?:ss|us|is)$/.test(lower)) return stem(lower.slice(0, -1));
   return lower;
 }
 
@@ -63,6 +68,7 @@ const termOf = (word: string): string | null => (STOP_WORDS.has(word.toLowerCase
 
 const weightOf = (place: Place | undefined): number => {
   if (place?.page === 'Changelog') return 0.7;
+  if (place?.page === 'Errors') return 1;
   return place?.chapter === 'Guide' ? 1.5 : 1;
 };
 
@@ -77,7 +83,7 @@ const joined = (compound: string): string => compound.replaceAll(/[-_.]/g, '');
 /**
  * Returns a search over sections. Sections with more words of the query come first, where a word with the same meaning counts
  * too. Headings count more than text, and guides more than the API reference,
- * which counts more than the changelog.
+ * which counts more than the changelog. The list of errors counts like the reference.
  */
 export function createSearch(places: readonly Place[]): (query: string) => Place[] {
   const index = new MiniSearch<Place & { id: number }>({
