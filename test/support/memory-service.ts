@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type {
@@ -71,7 +72,10 @@ export function memoryService() {
   const faults: {
     email?: Error;
     command?: (name: string, input: object) => Error | undefined;
+    /** Decides when the commands of handlers run, and whether they return. Commands of the authorizer always do. */
+    around?: (command: Command, perform: () => Promise<object>) => Promise<object>;
   } = {};
+  const handling = new AsyncLocalStorage<true>();
   const checks: number[] = [];
   const messages: QueueMessage[] = [];
   let sequence = 0;
@@ -122,7 +126,12 @@ export function memoryService() {
   const fanOutEvents: Consumer = fanOut.create(runtime);
   const countDeliveries = stats.create(runtime);
 
-  async function send(command: Command): Promise<object> {
+  function send(command: Command): Promise<object> {
+    const { around } = faults;
+    return around && handling.getStore() ? around(command, () => perform(command)) : perform(command);
+  }
+
+  async function perform(command: Command): Promise<object> {
     const { name, input } = command;
     const fault = faults.command?.(name, input);
     if (fault) throw fault;
@@ -254,7 +263,7 @@ export function memoryService() {
     }
     const handle = operation && functions[operation.function];
     return handle
-      ? handle(event)
+      ? handling.run(true, () => handle(event))
       : reject(new Problem('route_not_found', 'The tests in memory have no such function.'));
   }
 

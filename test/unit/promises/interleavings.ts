@@ -1,0 +1,79 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { memoryService } from '../../support/memory-service.ts';
+
+type Service = Pick<ReturnType<typeof memoryService>, 'faults'>;
+type Race = <T>(service: Service, actions: readonly (() => Promise<T>)[]) => Promise<T[]>;
+
+/**
+ * How often another action can continue before the current one has ended. One switch finds lost updates and checks that another
+ * request outdates, because the second action can then run completely between any two commands of the first.
+ */
+const MAX_SWITCHES = 1;
+/** Turns of the event loop after which an action without a command counts as waiting for another action. */
+const PATIENCE = 50;
+
+/**
+ * Calls `attempt` once for each order in which the commands of the raced actions to the table can follow each other. Returns the
+ * number of orders. Each attempt needs a new service, so that it starts with the same state.
+ */
+export async function everyInterleaving(attempt: (race: Race) => Promise<void>): Promise<number> {
+  let choices: number[] = [];
+  for (let runs = 1; ; runs++) {
+    const options: number[] = [];
+    await attempt((service, actions) => raced(service, actions, choices, options));
+    // Depth first: the last decision with another option takes it, and the later ones start again.
+    let last = options.length - 1;
+    while (last >= 0 && (choices[last] ?? 0) + 1 >= (options[last] ?? 0)) last--;
+    if (last < 0) return runs;
+    choices = [...Array.from({ length: last }, (_, i) => choices[i] ?? 0), (choices[last] ?? 0) + 1];
+  }
+}
+
+async function raced<T>(
+  { faults }: Service,
+  actions: readonly (() => Promise<T>)[],
+  choices: readonly number[],
+  options: number[],
+): Promise<T[]> {
+  const actor = new AsyncLocalStorage<number>();
+  const waiting = new Map<number, (() => void)[]>();
+  const done = new Set<number>();
+  let current: number | undefined;
+  let switches = 0;
+  let idle = 0;
+  faults.around = async ({ name }, perform) => {
+    const id = actor.getStore();
+    // Other services do not make two requests depend on each other.
+    if (id === undefined || ['SendEmail', 'SendMessageBatch', 'CreateSchedule'].includes(name)) return perform();
+    await new Promise<void>((go) => waiting.set(id, [...(waiting.get(id) ?? []), go]));
+    return perform();
+  };
+  const results = Promise.all(actions.map((act, id) => actor.run(id, () => act().finally(() => done.add(id)))));
+  results.catch(() => {}); // the caller awaits it below
+  try {
+    while (done.size < actions.length) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const blocked = [...waiting].filter(([, each]) => each.length > 0);
+      // An action can also wait for a command of another one, such as a value that both need.
+      const isSettled = blocked.length + done.size === actions.length || ++idle > PATIENCE;
+      if (!isSettled || blocked.length === 0) continue;
+      idle = 0;
+      const isCurrent = ([id]: (typeof blocked)[number]) => id === current;
+      const canContinue = blocked.some(isCurrent);
+      blocked.sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || a[0] - b[0]);
+      const choice = Math.min(choices[options.length] ?? 0, blocked.length - 1);
+      options.push(canContinue && switches === MAX_SWITCHES ? 1 : blocked.length);
+      // The parallel commands of one request run together.
+      const [id, commands] = blocked[choice] ?? [];
+      if (id === undefined || !commands) throw new Error('There is no such choice');
+      if (canContinue && id !== current) switches++;
+      current = id;
+      waiting.set(id, []);
+      for (const go of commands) go();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  } finally {
+    delete faults.around;
+  }
+  return results;
+}

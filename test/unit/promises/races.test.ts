@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/http/operations.ts';
+import { MAX_WEBHOOKS } from '../../../lib/webhooks/webhook.ts';
+import type { Answer } from '../../support/service.ts';
+import { everyInterleaving } from './interleavings.ts';
+import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';
+
+type Act = (scene: Scene) => Promise<Answer>;
+type Acts = readonly [Act, Act];
+const outcomeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`;
+const textOf = (outcomes: readonly string[], state: readonly string[]) => JSON.stringify([outcomes, state], null, 1);
+
+/** The responses and the state after some of the requests, one after another. The others are rejected and change nothing. */
+async function serially(acts: Acts, order: readonly number[], rejection = '', prepare = newScene): Promise<string> {
+  const scene = await prepare();
+  const outcomes = acts.map(() => rejection);
+  for (const i of order) outcomes[i] = outcomeOf(await (acts[i] as Act)(scene));
+  return textOf(outcomes, await stateOf(scene));
+}
+
+/** The problems of a request that lost a race, changed nothing, and says so. */
+const REJECTIONS = ['409 conflict', '409 idempotency_in_progress', '429 too_many_requests', '503 unavailable'];
+
+async function expectSerializable(acts: Acts, prepare = newScene, rejections = REJECTIONS): Promise<void> {
+  const allowed = [await serially(acts, [0, 1], '', prepare), await serially(acts, [1, 0], '', prepare)];
+  const rejected = () =>
+    Promise.all(rejections.flatMap((rejection) => [0, 1].map((i) => serially(acts, [i], rejection, prepare))));
+  let withRejection: string[] | undefined;
+  await everyInterleaving(async (race) => {
+    const scene = await prepare();
+    const answers = await race(
+      scene.service,
+      acts.map((act) => () => act(scene)),
+    );
+    const outcome = textOf(answers.map(outcomeOf), await stateOf(scene));
+    if (allowed.includes(outcome)) return;
+    withRejection ??= await rejected();
+    if (!withRejection.includes(outcome)) expect(outcome).toBe(allowed[0]);
+  });
+}
+
+/** The kind of resource that an operation changes. Operations on different resources do not depend on each other. */
+const resourceOf = (id: Changing): string => operations[id].path.split('/').slice(2, 4).join('/');
+const of =
+  (id: Changing, n = 0, headers: Record<string, string> = {}): Act =>
+  (scene) =>
+    perform(scene, id, headers, n);
+
+const pairs = changing.flatMap((a, i) =>
+  changing.slice(i).flatMap((b) => (a === b || resourceOf(a) === resourceOf(b) ? [[a, b] as const] : [])),
+);
+
+describe('two concurrent requests', () => {
+  it.each(pairs)('have the effect of one after the other: %s and %s', async (a, b) => {
+    // Two redeliveries of a delivery can start one run, in which both requests get what they want.
+    const merged = a === 'redeliver' && b === 'redeliver' ? ['202 '] : [];
+    await expectSerializable([of(a, 1), of(b, 2)], newScene, [...REJECTIONS, ...merged]);
+  });
+
+  const creating = changing.filter((id) => operations[id].creates);
+  it.each(creating)('with one idempotency key have the effect of one: %s', async (id) => {
+    const act = of(id, 1, { 'Idempotency-Key': 'same' });
+    await expectSerializable([act, act]);
+  });
+
+  const conditional = ['putDocument', 'patchDocument', 'deleteDocument'] as const;
+  const preconditions = conditional.flatMap((a, i) => conditional.slice(i).map((b) => [a, b] as const));
+  it.each(preconditions)('with one If-Match change a document once: %s and %s', async (a, b) => {
+    const headers = { 'If-Match': '"1"' };
+    await expectSerializable([of(a, 1, headers), of(b, 2, headers)]);
+  });
+
+  it('with If-None-Match create a document once', async () => {
+    const create =
+      (n: number): Act =>
+      ({ admin }) =>
+        admin('PUT', '/v1/documents/new', { body: { fields: { n } }, headers: { 'If-None-Match': '*' } });
+    await expectSerializable([create(1), create(2)]);
+  });
+
+  it('create only the last webhook within the limit', async () => {
+    const full = async () => {
+      const scene = await newScene();
+      for (let i = 2; i < MAX_WEBHOOKS; i++) expect((await perform(scene, 'createWebhook')).status).toBe(201);
+      return scene;
+    };
+    await expectSerializable([of('createWebhook', 1), of('createWebhook', 2)], full);
+  });
+
+  it.each(['revoke', 'rotate'])('leave an admin key without an expiry: %s', async (action) => {
+    const body = action === 'rotate' ? { expires_at: '2026-03-01T00:00:00Z' } : undefined;
+    const end =
+      (of: (scene: Scene) => string): Act =>
+      (scene) =>
+        scene.admin('POST', `/v1/keys/${of(scene)}/${action}`, body ? { body } : {});
+    await expectSerializable([end(({ adminKey }) => adminKey), end(({ second }) => second.key)]);
+  });
+});

@@ -1,0 +1,108 @@
+import { type OperationId, operations } from '../../../lib/http/operations.ts';
+import { memoryService } from '../../support/memory-service.ts';
+
+/** Projects with everything that an operation can change. Each run of a test needs a new one. */
+export type Scene = Awaited<ReturnType<typeof newScene>>;
+
+export async function newScene() {
+  const service = memoryService();
+  const { admin, id: projectId, adminKey } = await service.project();
+  const create = async (path: string, body: object) => (await admin('POST', path, { body })).body;
+  const email = 'bounced@example.com';
+  await admin('PATCH', '/v1/project', { body: { emails: ['works@example.com', email] } });
+  const endpoint = service.endpoint(500);
+  const events = ['document.changed'];
+  const webhook = await create('/v1/webhooks', { url: endpoint.url, events, documents: ['w:*'] });
+  const second = await create('/v1/keys', { type: 'admin', name: 'Second' });
+  const live = await create('/v1/keys', { type: 'live', name: 'Live' });
+  await admin('PUT', '/v1/documents/doc', { body: { fields: { a: 1 } } });
+  const event = await create('/v1/events', { type: 'document.changed', data: { ...CHANGE, document_key: 'w:1' } });
+  await service.settle();
+  endpoint.behave(200);
+  await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { status: 'enabled' } });
+  const token = await create('/v1/tokens', { documents: ['*'], permissions: ['read'], ttl: 600 });
+  await service.stopEmails(projectId, email, 'bounced');
+  await admin('PUT', '/v1/connections/phone', { body: { node_id: 'n', lease_seconds: 900 } });
+  return { service, admin, projectId, adminKey, webhook, second, live, token, email, eventId: event.id as string };
+}
+
+const CHANGE = { revision: 2, changes: [{ field: 'a', old_value: 1, new_value: 2, origin: 'n' }] };
+const published = (document_key: string) => ({ type: 'document.changed', data: { ...CHANGE, document_key } });
+
+/** The operations that only read, although they have a body. */
+type Reading = 'verifyToken';
+type Changing = Exclude<
+  { [Id in OperationId]: (typeof operations)[Id]['method'] extends 'GET' ? never : Id }[OperationId],
+  Reading
+>;
+
+/** A request of each operation that changes something, different for each `n`. A new operation needs an entry. */
+const requests: Readonly<Record<Changing, (scene: Scene, n: number) => [path: string, body?: object]>> = {
+  createKey: (_, n) => ['/v1/keys', { type: 'admin', name: `New ${n}` }],
+  changeKey: ({ live }, n) => [`/v1/keys/${live.id}`, { name: `Renamed ${n}` }],
+  rotateKey: ({ second }) => [`/v1/keys/${second.id}/rotate`, {}],
+  revokeKey: ({ second }) => [`/v1/keys/${second.id}/revoke`],
+  setAllowlist: ({ second }, n) => [`/v1/keys/${second.id}/allowlist`, { cidrs: [`192.0.2.${n}/32`] }],
+  createToken: () => ['/v1/tokens', { documents: ['a:*'], permissions: ['read'], ttl: 60 }],
+  revokeToken: ({ token }) => [`/v1/tokens/${token.token_id}/revoke`],
+  changeProject: (_, n) => ['/v1/project', { name: `Renamed ${n}`, emails: [`new-${n}@example.com`] }],
+  sendTestEmail: () => ['/v1/project/test-mail'],
+  confirmEmail: ({ email }) => ['/v1/project/confirm-email', { email }],
+  createWebhook: () => ['/v1/webhooks', { url: 'https://example.com/', events: ['sync.completed'] }],
+  changeWebhook: ({ webhook }, n) => [`/v1/webhooks/${webhook.id}`, { description: `New ${n}` }],
+  deleteWebhook: ({ webhook }) => [`/v1/webhooks/${webhook.id}`],
+  rotateSecret: ({ webhook }) => [`/v1/webhooks/${webhook.id}/rotate-secret`, {}],
+  testWebhook: ({ webhook }) => [`/v1/webhooks/${webhook.id}/test`, {}],
+  redeliver: ({ webhook, eventId }) => [`/v1/webhooks/${webhook.id}/deliveries/${eventId}/redeliver`],
+  recover: ({ webhook }) => [`/v1/webhooks/${webhook.id}/recover`, { enable: true, since: '2020-01-01T00:00:00Z' }],
+  publishEvent: () => ['/v1/events', published('w:2')],
+  publishEvents: () => ['/v1/events/batch', { events: [published('w:3'), published('w:4')] }],
+  putDocument: (_, n) => ['/v1/documents/doc', { fields: { a: `put ${n}` } }],
+  patchDocument: (_, n) => ['/v1/documents/doc', { fields: { [`b${n}`]: 3 }, base_revision: 1 }],
+  deleteDocument: () => ['/v1/documents/doc'],
+  sync: (_, n) => [
+    '/v1/sync',
+    {
+      node_id: 'n',
+      sync_id: `cycle-${n}`,
+      pattern: '*',
+      known: {},
+      push: [{ op: 'patch', document_key: 'doc', fields: { [`c${n}`]: 4 }, base_revision: 1 }],
+    },
+  ],
+  renewConnection: () => ['/v1/connections/phone', { node_id: 'n', lease_seconds: 60 }],
+  closeConnection: () => ['/v1/connections/phone'],
+};
+
+export const changing = Object.keys(requests) as Changing[];
+export type { Changing };
+
+/** Sends a request of an operation. */
+export function perform(scene: Scene, id: Changing, headers: Record<string, string> = {}, n = 0) {
+  const [path, body] = requests[id](scene, n);
+  return scene.admin(operations[id].method, path, { headers, ...(body && { body }) });
+}
+
+/** Members with random values, and those about the use of a key. */
+const VOLATILE = /^(writeId|hash|hint|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|sent)$/;
+const ID = /\b(prj|key|evt|whk|aud|tok|syn)_[A-Za-z0-9]+|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+const PARTITION = /(#(?:failed|canceled|skipped|retrying|pending))#\w+/g;
+
+/** What a project has after all work is done, without random and time. */
+export async function stateOf({ service }: Scene): Promise<string[]> {
+  await service.settle();
+  const plain = (text: string) => text.replace(ID, '$1').replace(TIME, 'time').replace(PARTITION, '$1');
+  const items = [...service.db.items()].filter(
+    ({ pk }) => !/^(IDEMPOTENCY|EMAILS|SLOTS|FIGURES|VERSION)#/.test(String(pk)),
+  );
+  const texts = items.map(({ pk, sk, ...item }) =>
+    plain(
+      JSON.stringify([String(pk).split('#')[0], sk, item], (name, value) =>
+        VOLATILE.test(name) ? undefined : typeof value === 'number' && value > 1e9 ? 'time' : value,
+      ),
+    ),
+  );
+  const emails = service.emails.map(({ subject }) => plain(subject));
+  return [...texts, ...emails].sort();
+}
