@@ -30,6 +30,8 @@ const documentKey = described(name, MEANINGS.documentKey);
 const documentRevision = described(revision, MEANINGS.revision);
 const origin = described(name, MEANINGS.origin);
 
+const COUNTED = 'Absent only if an engine published the event and does not count them.';
+
 /** `data` of each type. Additional members are allowed. */
 export const EVENT_DATA = {
   'document.created': v.looseObject({
@@ -43,9 +45,18 @@ export const EVENT_DATA = {
     changes: described(
       objects({
         field,
-        old_value: described(anyJson, 'The value before; `null` if the field was added.'),
+        old_value: described(
+          anyJson,
+          'The value before; `null` if the field was added, or if the publisher does not know it.',
+        ),
         new_value: described(anyJson, 'The value after; `null` if the field was removed.'),
         origin,
+        delta: v.optional(
+          described(
+            anyJson,
+            'The change in the format of the engine that published it, such as a Yjs update in base64.',
+          ),
+        ),
       }),
       'One entry for every changed field. To keep a copy of the document, compare `revision` for each field.',
     ),
@@ -78,9 +89,9 @@ export const EVENT_DATA = {
     sync_id: described(name, 'Identifies the sync cycle.'),
     node_id: described(name, MEANINGS.nodeId),
     pattern: described(name, 'The documents of the cycle.'),
-    pushed: described(count, 'Pushes that were applied.'),
-    pulled: described(count, 'Documents that the response returned.'),
-    conflicts: described(count, 'Conflicts that were resolved.'),
+    pushed: v.optional(described(count, `Pushes that were applied. ${COUNTED}`)),
+    pulled: v.optional(described(count, `Documents that the response returned. ${COUNTED}`)),
+    conflicts: v.optional(described(count, `Conflicts that were resolved. ${COUNTED}`)),
     started_at: described(time, 'When the cycle started.'),
     completed_at: described(time, 'When the cycle ended.'),
   }),

@@ -1,7 +1,18 @@
 import * as v from 'valibot';
 import type { Json } from '../json.ts';
 import { list } from '../lists.ts';
-import { described, iso, jsonObject, named, oneOf, pathItem, request, resource, timestamp } from '../schema.ts';
+import {
+  described,
+  iso,
+  jsonObject,
+  named,
+  oneOf,
+  pathItem,
+  request,
+  resource,
+  timestamp,
+  timestampInput,
+} from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
 import { documentKeyIn, MAX_DOCUMENT_KEY_LENGTH } from './placement.ts';
@@ -12,6 +23,9 @@ export const MAX_EVENT_BYTES = 256 * 1024;
 /** Events in one batch. */
 export const MAX_BATCH = 100;
 export const EVENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** How far in the future `occurred_at` can be, because the clock of a publisher can be ahead. */
+export const MAX_AHEAD_MS = 5 * 60 * 1000;
 
 type TypedData = { type: EventType; data?: { [key: string]: Json } | undefined };
 
@@ -27,9 +41,17 @@ export const dataOfType = <Input extends TypedData>() =>
     }
   });
 
+export const OccurredAt = described(
+  timestampInput,
+  'When the event happened in your engine: at most 30 days ago and not in the future, with a tolerance of 5 minutes. The event contains it to the millisecond.',
+);
+
 export const PublishEvent = named(
   'PublishEvent',
-  v.pipe(v.strictObject({ type: oneOf(EVENT_TYPES), data: jsonObject }), dataOfType()),
+  v.pipe(
+    v.strictObject({ type: oneOf(EVENT_TYPES), occurred_at: v.optional(OccurredAt), data: jsonObject }),
+    dataOfType(),
+  ),
 );
 export const PublishEvents = request('PublishEvents', {
   events: described(list(PublishEvent, 1, MAX_BATCH), 'The events. The service publishes all of them or none.'),
@@ -38,7 +60,10 @@ export const PublishEvents = request('PublishEvents', {
 export const EventResource = resource('Event', {
   id: described(v.string(), 'A unique id that sorts by time.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
-  timestamp: described(timestamp, 'When the event occurred.'),
+  timestamp: described(timestamp, 'When the service accepted the event.'),
+  occurred_at: v.optional(
+    described(timestamp, 'When the event happened in the engine that published it, if the engine sent it.'),
+  ),
   data: described(jsonObject, 'The data of the event. Its shape depends on the type, and more members can be present.'),
 });
 
@@ -84,12 +109,15 @@ export interface NewEvent extends Space {
   at: number;
   type: EventType;
   data: { [member: string]: Json } | EventData;
+  /** When it happened, if the publisher says so. */
+  occurredAt?: number | undefined;
   webhookId?: string;
 }
 
 /** Creates an immutable event with its final body. */
-export function newEvent({ data, ...event }: NewEvent): StoredEvent {
-  const body = JSON.stringify({ id: event.id, type: event.type, timestamp: iso(event.at), data });
+export function newEvent({ data, occurredAt, ...event }: NewEvent): StoredEvent {
+  const occurred = occurredAt !== undefined && { occurred_at: iso(occurredAt) };
+  const body = JSON.stringify({ id: event.id, type: event.type, timestamp: iso(event.at), ...occurred, data });
   const documentKey = documentKeyIn(data as object);
   return { ...event, ...(documentKey !== undefined && { documentKey }), body };
 }

@@ -4,15 +4,46 @@ import { cursorsOf } from '../http/cursor-store.ts';
 import type { RequestIdentity } from '../http/idempotency.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
+import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { derivedFrom } from '../ids.ts';
-import { parseJson } from '../json.ts';
+import { isJsonObject, parseJson } from '../json.ts';
+import { check, timestampInput, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
-import { type EventResource, isTooLarge, MAX_EVENT_BYTES, type NewEvent, newEvent, type StoredEvent } from './event.ts';
+import {
+  EVENT_RETENTION_MS,
+  type EventResource,
+  isTooLarge,
+  MAX_AHEAD_MS,
+  MAX_BATCH,
+  MAX_EVENT_BYTES,
+  newEvent,
+  type PublishEvent,
+  type StoredEvent,
+} from './event.ts';
 import { newEventId } from './placement.ts';
 import { eventStore } from './store.ts';
 
 const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
+
+/** The violations of `occurred_at`. The schema rejects values that are no time. */
+export function eventViolations(clock: () => number): { publishEvent: BodyViolations; publishEvents: BodyViolations } {
+  const ofEvent = (event: unknown, root: string): Violation[] => {
+    const occurred = check(timestampInput, isJsonObject(event) ? event.occurred_at : undefined);
+    if ('violations' in occurred) return [];
+    const now = clock();
+    const isInRange = occurred.value >= now - EVENT_RETENTION_MS && occurred.value <= now + MAX_AHEAD_MS;
+    return isInRange
+      ? []
+      : [{ field: `${root}occurred_at`, detail: 'must be at most 30 days ago, and not in the future' }];
+  };
+  const eventsIn = (json: unknown): unknown[] =>
+    isJsonObject(json) && Array.isArray(json.events) ? json.events.slice(0, MAX_BATCH) : [];
+  return {
+    publishEvent: (json) => ofEvent(json, ''),
+    publishEvents: (json) => eventsIn(json).flatMap((event, i) => ofEvent(event, `events[${i}].`)),
+  };
+}
 
 export function eventHandlers({ table, clock, random }: Backend): Handlers<'events'> {
   const events = eventStore(table);
@@ -20,13 +51,13 @@ export function eventHandlers({ table, clock, random }: Backend): Handlers<'even
   // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.
   function eventsOf(
     space: Space,
-    published: readonly Pick<NewEvent, 'type' | 'data'>[],
+    published: readonly v.InferOutput<typeof PublishEvent>[],
     identity: RequestIdentity | undefined,
   ): StoredEvent[] {
     const at = identity?.startedAt ?? clock();
-    return published.map(({ type, data }, i) => {
+    return published.map(({ type, data, occurred_at: occurredAt }, i) => {
       const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
-      return newEvent({ ...space, type, data, id: newEventId(type, data, at, bytes), at });
+      return newEvent({ ...space, type, data, occurredAt, id: newEventId(type, data, at, bytes), at });
     });
   }
 

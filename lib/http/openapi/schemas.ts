@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { EVENT_DATA } from '../../events/data.ts';
-import { EventResource } from '../../events/event.ts';
+import { EventResource, OccurredAt } from '../../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
 import { NAMED, NAMED_LISTS } from './names.ts';
 
@@ -65,16 +65,20 @@ const membersOf = (type: EventType, data: JsonSchema) => ({
   data: { ...data, description: 'The data of the event. More members can be present.' },
 });
 
-const published = (type: EventType): JsonSchema => ({
-  type: 'object',
-  properties: membersOf(type, dataOf(type)),
-  required: ['type', 'data'],
-  additionalProperties: false,
-});
+const published = (type: EventType): JsonSchema => {
+  const { type: name, data } = membersOf(type, dataOf(type));
+  return {
+    type: 'object',
+    properties: { type: name, occurred_at: jsonSchemaOf(OccurredAt), data },
+    required: ['type', 'data'],
+    additionalProperties: false,
+  };
+};
 
 /** A test event. Without a type, it is `document.changed`. */
 const tested = (type: EventType): JsonSchema => ({
   ...published(type),
+  properties: membersOf(type, dataOf(type)),
   required: type === 'document.changed' ? [] : ['type'],
 });
 

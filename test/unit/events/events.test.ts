@@ -23,7 +23,10 @@ function violations(type: EventType, members: object): string[] {
 
 const TEXT = ['document_key', 'origin', 'resolution', 'sync_id', 'node_id', 'pattern', 'connection_id', 'user'];
 /** The members that a publisher can omit. */
-const OPTIONAL: Partial<Record<EventType, string[]>> = { 'connection.lost': ['document_key', 'user'] };
+const OPTIONAL: Partial<Record<EventType, string[]>> = {
+  'connection.lost': ['document_key', 'user'],
+  'sync.completed': ['pushed', 'pulled', 'conflicts'],
+};
 const TIMES = ['started_at', 'completed_at', 'connected_at', 'last_seen_at', 'lost_at'];
 const COUNTS = ['base_revision', 'pushed', 'pulled', 'conflicts'];
 const MAX = Number.MAX_SAFE_INTEGER;
