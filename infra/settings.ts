@@ -5,7 +5,7 @@ import { projectRoot } from './project-root.ts';
 import { UserError } from './user-error.ts';
 
 /** The settings of the deployment from this checkout. Only `app.ts` and commands for operators read it. */
-const DEPLOYMENT_FILE = join(projectRoot, 'deployment.json');
+export const DEPLOYMENT_FILE = join(projectRoot, 'deployment.json');
 
 /** The sender of a template without settings, such as that of the local stack. SES never verifies this address. */
 export const DEFAULT_SENDER = 'notifications@example.com';
@@ -137,6 +137,12 @@ export const DEPLOYMENT = group({ ...SETTINGS, senderEmail: SENDER, $schema: v.o
 
 export type SettingsInput = v.InferInput<typeof PROPERTIES>;
 export type Settings = v.InferOutput<typeof PROPERTIES>;
+
+/** The name and the description of every setting. */
+export const describedSettings = () =>
+  (Object.keys(SETTINGS) as (keyof Settings)[]).map(
+    (name) => [name, v.getDescription(DEPLOYMENT.entries[name])] as const,
+  );
 
 /** Returns the settings with their defaults. Throws `UserError`, which names every violation. */
 export const settingsOf = (given: unknown): Settings => parsed(PROPERTIES, given, 'the settings');
