@@ -32,8 +32,8 @@ export const USAGE = {
         'directory of stack.json (URLs and keys), functions.log and the kept data (.local). A second stack uses a temporary folder in it',
     },
   },
-  notes: `All servers listen on 127.0.0.1, except dynamodb-local, which listens on all interfaces. To change parameters of the
-stack, edit "context" in cdk.json (see infra/README.md).`,
+  notes: `All servers listen on 127.0.0.1, except dynamodb-local, which listens on all interfaces. The stack has the
+default settings, and ignores deployment.json.`,
 } as const;
 
 export type Arguments = ReturnType<typeof readArguments>;
