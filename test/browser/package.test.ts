@@ -235,6 +235,38 @@ describe('the npm package', () => {
     ]);
   });
 
+  it('publishes events and checks tokens', async () => {
+    const { adminKey, admin } = await service.project();
+    const token = await mint(admin, ['org:acme:*'], ['read']);
+    const source = `
+      import { publisher, sqliteOutbox, tokenVerifier } from '@document-sync-service/client';
+      const [baseUrl, credential, token] = process.argv.slice(2);
+      const { publish, close, stats } = await publisher({ baseUrl, credential });
+      for (const revision of [1, 2])
+        await publish({ type: 'document.deleted', data: { document_key: 'a', revision, origin: 'engine' } });
+      const left = await close();
+      const verifyToken = tokenVerifier({ baseUrl, credential });
+      const { allowed } = await verifyToken(token, { document_key: 'org:acme:a', permission: 'read' });
+      const outcome = () => {
+        try { return typeof sqliteOutbox('outbox.sqlite').add; } catch (error) { return error.message; }
+      };
+      console.log(JSON.stringify([left, stats().published, allowed, outcome(), process.version]));`;
+    const [left, published, allowed, outbox, version] = (await runModule(
+      source,
+      service.stack.baseUrl,
+      adminKey,
+      token,
+    )) as unknown[];
+    expect([left, published, allowed]).toEqual([0, 2, true]);
+    const isOld = Number(/^v(\d+)/.exec(String(version))?.[1]) < 22;
+    expect(outbox).toBe(
+      isOld
+        ? 'sqliteOutbox requires Node.js 22.13 or newer. Pass an Outbox with your own database instead.'
+        : 'function',
+    );
+    expect((await admin('GET', '/v1/events')).body.data).toHaveLength(2);
+  });
+
   it('has the types of every operation, and its README compiles', async () => {
     const readme = readFileSync('lib/client/README.md', 'utf8');
     const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);

@@ -76,6 +76,15 @@ describe('a replica', () => {
     fc.assert(property);
   });
 
+  it('contains only the fields of a creation after older fields, as for a document that was read', () => {
+    const events = [
+      { type: 'document.changed', data: { revision: 3, changes: [{ field: 'a', new_value: 1 }] } },
+      { type: 'document.created', data: { revision: 7, fields: { b: 2 } } },
+      { type: 'document.changed', data: { revision: 8, changes: [{ field: 'c', new_value: 3 }] } },
+    ];
+    for (const order of permutations(events)) expect(fieldsOf(replicaOf(order))).toEqual({ b: 2, c: 3 });
+  });
+
   it('changes neither of its arguments', () => {
     const created = { type: 'document.created', data: { revision: 1, fields: { a: 1 } } };
     const deleted = { type: 'document.deleted', data: { revision: 2 } };

@@ -1,0 +1,84 @@
+/** Where and with which credential to send requests, as for `createClient`. */
+export interface Access {
+  /** `{base_url}` of the API, with its stage. */
+  baseUrl: string;
+  /** An admin, live or test key. */
+  credential: string;
+  /** Replaces the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** Why the service does not accept an event (RFC 9457). */
+export interface Rejection {
+  status: number;
+  code: string;
+  detail: string;
+  errors?: readonly { field: string; detail: string }[];
+}
+
+export type Outcome =
+  | { type: 'published' }
+  /** The service accepted no event, because of those at `invalid`. If it is empty, any of them can be the cause. */
+  | { type: 'rejected'; problem: Rejection; invalid: readonly number[] }
+  /** The idempotency key belongs to other events. */
+  | { type: 'reused' }
+  /** The outcome is unknown, or a later attempt can succeed. */
+  | { type: 'failed'; reason: string; retryAfterSeconds?: number };
+
+const TIMEOUT_MS = 30_000;
+/** A longer `Retry-After` is an error of a proxy. */
+const MAX_RETRY_AFTER_SECONDS = 3600;
+const REJECTIONS = ['invalid_json', 'invalid_request', 'payload_too_large'];
+
+/** Sends a `POST` request, and returns its response with the text of the body. */
+export async function post(access: Access, path: string, body: string, headers: object = {}, ended?: AbortSignal) {
+  const response = await (access.fetch ?? fetch)(`${access.baseUrl.replace(/\/+$/, '')}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${access.credential}`, 'Content-Type': 'application/json', ...headers },
+    body,
+    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(ended ? [ended] : [])]),
+  });
+  return { response, text: await response.text() };
+}
+
+/** Publishes events, given as JSON, in one request. A repetition with the same idempotency key publishes nothing twice. */
+export async function publishBatch(
+  access: Access,
+  events: readonly string[],
+  idempotencyKey: string,
+  ended: AbortSignal,
+): Promise<Outcome> {
+  try {
+    const body = `{"events":[${events.join()}]}`;
+    const headers = { 'Idempotency-Key': idempotencyKey };
+    const { response, text } = await post(access, '/v1/events/batch', body, headers, ended);
+    return response.ok ? { type: 'published' } : outcomeOf(response, text);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { type: 'failed', reason: cause instanceof Error ? `${message}: ${cause.message}` : message };
+  }
+}
+
+function outcomeOf({ status, headers }: Response, text: string): Outcome {
+  const problem = problemIn(text);
+  if (problem && REJECTIONS.includes(problem.code)) return { type: 'rejected', problem, invalid: invalidIn(problem) };
+  if (problem?.code === 'idempotency_key_reused') return { type: 'reused' };
+  const reason = problem ? `${status} ${problem.code}: ${problem.detail}` : `${status} without a problem document`;
+  const seconds = /^\d+$/.exec(headers.get('Retry-After') ?? '')?.[0];
+  if (seconds === undefined) return { type: 'failed', reason };
+  return { type: 'failed', reason, retryAfterSeconds: Math.min(Number(seconds), MAX_RETRY_AFTER_SECONDS) };
+}
+
+function problemIn(text: string): Rejection | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // the response of a proxy
+  }
+}
+
+/** Returns the places of the events that a problem names, such as 3 for `events[3].data.revision`. */
+function invalidIn({ errors = [] }: Rejection): number[] {
+  const places = errors.flatMap(({ field }) => /^events\[(\d+)\]/.exec(field)?.[1] ?? []);
+  return [...new Set(places.map(Number))];
+}

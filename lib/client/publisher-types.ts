@@ -1,0 +1,46 @@
+import type { Outbox } from './outbox.js';
+import type { Access, Rejection } from './publish-batch.js';
+
+/** An event to publish. */
+export interface NewEvent {
+  type: string;
+  data: object;
+  occurred_at?: string;
+}
+
+export interface PublisherOptions<Event extends NewEvent = NewEvent> extends Access {
+  /** Where events wait. By default, they are lost when the process ends. */
+  outbox?: Outbox;
+  /** How long an event waits for others in its batch. The default is 1. */
+  maxWaitSeconds?: number;
+  /** The most events in the outbox, and the most calls of `publish` that wait for room. The default is 10,000. */
+  maxBuffered?: number;
+  /** The service has accepted this number of events. */
+  onPublished?(count: number): void;
+  /** The service never accepts this event. The publisher drops it and continues. */
+  onRejected?(event: Event, problem: Rejection): void;
+  /** A request failed. The publisher repeats it after these seconds. */
+  onRetry?(reason: string, waitSeconds: number): void;
+}
+
+/** The events in the outbox, and counts since the start. `refused` counts calls of `publish` that threw, because the buffer was full. */
+export interface PublisherStats {
+  buffered: number;
+  published: number;
+  rejected: number;
+  refused: number;
+  retries: number;
+}
+
+export interface Publisher<Event extends NewEvent = NewEvent> {
+  /**
+   * Resolves when the event is in the outbox, which can wait for room. Throws if the event is too large, if too many calls wait, and
+   * after `close`. The service accepts events in the order of the calls.
+   */
+  publish(event: Event): Promise<void>;
+  /** Publishes without waiting for more events. Resolves when the earlier events have left the outbox. */
+  flush(): Promise<void>;
+  /** Publishes for at most these seconds (default 10) and ends. Returns the number of events that stay in the outbox. */
+  close(maxSeconds?: number): Promise<number>;
+  stats(): PublisherStats;
+}

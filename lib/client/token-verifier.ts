@@ -1,0 +1,54 @@
+import { type Access, post } from './publish-batch.js';
+
+/** What a request needs. Without `document_key` and `permission`, only the token itself is checked. */
+export interface TokenCheck {
+  document_key?: string;
+  permission?: 'read' | 'write';
+  /** The address of the end user, for the allowlist of the key that created the token. */
+  address?: string;
+}
+
+/** The result of a check. An invalid, expired or revoked token has only `active: false`. */
+export interface VerifiedToken {
+  active: boolean;
+  token_id?: string;
+  environment?: 'live' | 'sandbox';
+  documents?: string[];
+  permissions?: ('read' | 'write')[];
+  /** Whether the token gives the permission for the document to the address. */
+  allowed?: boolean;
+  expires_at?: string;
+  /** How long the result can be reused. A revocation takes effect after this time at the latest. */
+  cache_seconds?: number;
+}
+
+export interface TokenVerifierOptions extends Access {
+  /** The most results in the cache. The oldest leaves first. The default is 10,000. */
+  maxCached?: number;
+}
+
+/**
+ * Returns a function that checks scoped tokens with the service. It reuses a result for as long as the service allows, and never after
+ * the token has expired. Throws if the service does not respond, so that the caller can reject the request.
+ */
+export function tokenVerifier({ maxCached = 10_000, ...access }: TokenVerifierOptions) {
+  const cache = new Map<string, { result: VerifiedToken; until: number }>();
+
+  return async function verifyToken(token: string, check: TokenCheck = {}): Promise<VerifiedToken> {
+    const { document_key, permission, address } = check;
+    const body = JSON.stringify({ token, document_key, permission, address });
+    const cached = cache.get(body);
+    if (cached && Date.now() < cached.until) return cached.result;
+    cache.delete(body);
+    const startedAt = Date.now();
+    const { response, text } = await post(access, '/v1/tokens/verify', body);
+    if (!response.ok) throw new Error(`The token cannot be checked: the service responded with ${response.status}.`);
+    const result: VerifiedToken = JSON.parse(text);
+    const expiresAt = Date.parse(result.expires_at ?? '') || 0;
+    const until = Math.min(startedAt + 1000 * (result.cache_seconds ?? 0), expiresAt);
+    if (until > startedAt) cache.set(body, { result, until });
+    const [oldest] = cache.keys();
+    if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest);
+    return result;
+  };
+}

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryOutbox, type Outbox, sqliteOutbox } from '../../../lib/client/outbox.ts';
+import { publisher } from '../../../lib/client/publisher.ts';
+import { event, ingest, revisionsOf } from './ingest.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'outbox-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+afterEach(() => void vi.restoreAllMocks());
+let files = 0;
+const newFile = () => join(directory, `${++files}.sqlite`);
+
+describe.each<[name: string, create: () => Outbox]>([
+  ['memory', memoryOutbox],
+  ['a file', () => sqliteOutbox(newFile())],
+])('an outbox in %s', (_, create) => {
+  it('keeps the order of its events and their batches', async () => {
+    const outbox = create();
+    for (const text of ['{"a":1}', '"é\u2028\\ud800"', '3']) await outbox.add(text);
+    const [first, second, third] = await outbox.first(10);
+    expect([first, second, third].map((entry) => entry?.event)).toEqual(['{"a":1}', '"é\u2028\\ud800"', '3']);
+    await outbox.assign([first?.id ?? 0, third?.id ?? 0], 'key');
+    await outbox.remove([first?.id ?? 0]);
+    expect(await outbox.first(10)).toMatchObject([
+      { id: second?.id, batch: null },
+      { id: third?.id, batch: 'key' },
+    ]);
+    expect(await outbox.first(1)).toHaveLength(1);
+    expect(await outbox.count()).toBe(2);
+    await outbox.remove([second?.id ?? 0, third?.id ?? 0]);
+    await outbox.add('4');
+    expect((await outbox.first(1))[0]?.id).toBeGreaterThan(third?.id ?? 0);
+    await outbox.close?.();
+  });
+});
+
+describe('an outbox in a file', () => {
+  it('continues with the same batch and the same key after a restart', async () => {
+    const file = newFile();
+    const down = ingest({ fate: () => 'lost' });
+    const before = await publisher({ ...down.access, outbox: sqliteOutbox(file) });
+    for (const revision of [1, 2, 3]) await before.publish(event(revision));
+    void before.flush();
+    await vi.waitFor(() => expect(down.requests).toHaveLength(1));
+    await before.publish(event(4));
+    expect(await before.close(0)).toBe(4);
+
+    const up = ingest();
+    const after = await publisher({ ...up.access, outbox: sqliteOutbox(file) });
+    expect(after.stats().buffered).toBe(4);
+    expect(await after.close()).toBe(0);
+    expect(up.requests[0]).toEqual(down.requests[0]);
+    expect(up.requests.map(({ events }) => revisionsOf(events))).toEqual([[1, 2, 3], [4]]);
+  });
+
+  it('is used by one process at a time', () => {
+    const file = newFile();
+    const outbox = sqliteOutbox(file);
+    expect(() => sqliteOutbox(file)).toThrow(`The outbox ${file} cannot be opened. Another process may be using it.`);
+    const source = pathToFileURL(resolve('lib/client/outbox.ts')).href;
+    const program = `import { sqliteOutbox } from ${JSON.stringify(source)}; sqliteOutbox(process.argv[1]);`;
+    const other = () => spawnSync(process.execPath, ['--input-type=module', '--eval', program, file]).status;
+    expect(other()).toBe(1);
+    outbox.close?.();
+    expect(other()).toBe(0);
+  });
+
+  it('needs a Node.js that has SQLite', () => {
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+    expect(() => sqliteOutbox(newFile())).toThrow(
+      'sqliteOutbox requires Node.js 22.13 or newer. Pass an Outbox with your own database instead.',
+    );
+  });
+});

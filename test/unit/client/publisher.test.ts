@@ -1,0 +1,250 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryOutbox } from '../../../lib/client/outbox.ts';
+import type { Rejection } from '../../../lib/client/publish-batch.ts';
+import { publisher } from '../../../lib/client/publisher.ts';
+import type { NewEvent, PublisherOptions } from '../../../lib/client/publisher-types.ts';
+import { event, ingest, revisionsOf } from './ingest.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
+
+/** A publisher that records what it reports. */
+async function reporting(options: PublisherOptions) {
+  const reports = {
+    published: [] as number[],
+    rejected: [] as [NewEvent, Rejection][],
+    waits: [] as number[],
+    reasons: [] as string[],
+  };
+  const created = await publisher({
+    onPublished: (count) => void reports.published.push(count),
+    onRejected: (rejected, problem) => void reports.rejected.push([rejected, problem]),
+    onRetry: (reason, waitSeconds) => {
+      reports.reasons.push(reason);
+      reports.waits.push(waitSeconds);
+    },
+    ...options,
+  });
+  const publishAll = (revisions: readonly number[]) =>
+    Promise.all(revisions.map((each) => created.publish(event(each))));
+  return { ...created, ...reports, publishAll };
+}
+
+describe('a batch', () => {
+  it('gathers events for a second', async () => {
+    const { requests, access } = ingest();
+    const { publishAll, published } = await reporting(access);
+    await publishAll([1, 2]);
+    await seconds(0.9);
+    await publishAll([3]);
+    expect(requests).toEqual([]);
+    await seconds(0.1);
+    expect(requests.map(({ events }) => revisionsOf(events))).toEqual([[1, 2, 3]]);
+    expect(published).toEqual([3]);
+  });
+
+  it('is sent immediately with 100 events or 1 MiB', async () => {
+    const { requests, access } = ingest();
+    const { publishAll, publish } = await reporting(access);
+    await publishAll(upTo(100));
+    await seconds(0);
+    expect(requests.map(({ events }) => events.length)).toEqual([100]);
+    const large = { text: 'é'.repeat(100_000) };
+    await Promise.all(upTo(6).map((revision) => publish(event(revision, 'a', large))));
+    await seconds(0);
+    expect(requests.map(({ events }) => events.length)).toEqual([100, 5]);
+    await seconds(1);
+    expect(requests.map(({ events }) => events.length)).toEqual([100, 5, 1]);
+  });
+
+  it('is sent alone, so that events of a document stay in order', async () => {
+    const { access, accepted, maxInFlight } = ingest();
+    const { publishAll, flush } = await reporting(access);
+    await publishAll(upTo(450));
+    await flush();
+    expect(revisionsOf(accepted)).toEqual(upTo(450));
+    expect(maxInFlight()).toBe(1);
+  });
+});
+
+describe('a failed request', () => {
+  it.each([429, 503])('is repeated with the same key after Retry-After: %i', async (status) => {
+    const fate = (_: unknown, count: number) =>
+      count === 1 ? { status, headers: { 'Retry-After': '7' }, problem: { code: 'unavailable' } } : ('works' as const);
+    const { requests, access } = ingest({ fate });
+    const { publishAll, waits } = await reporting(access);
+    await publishAll([1]);
+    await seconds(1);
+    await publishAll([2]);
+    await seconds(6.9);
+    expect(requests).toHaveLength(1);
+    await seconds(0.1);
+    expect(requests[1]).toEqual(requests[0]);
+    expect(waits).toEqual([7]);
+    await seconds(1);
+    expect(revisionsOf(requests[2]?.events ?? [])).toEqual([2]);
+  });
+
+  it('is repeated with a growing delay if the network fails, and its events are accepted once', async () => {
+    const { accepted, requests, access } = ingest({ fate: (_, count) => (count <= 8 ? 'lost' : 'works') });
+    const { publishAll, waits, reasons, stats } = await reporting(access);
+    await publishAll([1]);
+    await seconds(600);
+    expect(requests).toHaveLength(9);
+    expect(revisionsOf(accepted)).toEqual([1]);
+    expect(reasons[0]).toBe('fetch failed: ECONNRESET');
+    for (const [i, wait] of waits.entries()) {
+      expect(wait).toBeGreaterThanOrEqual(Math.min(30, 2 ** i) / 2);
+      expect(wait).toBeLessThanOrEqual(Math.min(30, 2 ** i));
+    }
+    expect(stats()).toEqual({ buffered: 0, published: 1, rejected: 0, refused: 0, retries: 8 });
+  });
+
+  it.each([
+    [401, { code: 'unauthorized' }],
+    [403, { code: 'project_suspended' }],
+    [409, { code: 'idempotency_in_progress' }],
+    [500, { code: 'internal_error' }],
+    [400, { message: 'from a proxy' }],
+  ])('keeps its events after %i %o', async (status, problem) => {
+    const { accepted, access } = ingest({ fate: (_, count) => (count === 1 ? { status, problem } : 'works') });
+    const { publishAll, rejected } = await reporting(access);
+    await publishAll([1]);
+    await seconds(10);
+    expect(revisionsOf(accepted)).toEqual([1]);
+    expect(rejected).toEqual([]);
+  });
+
+  it('gets another key if its key belongs to other events', async () => {
+    const { accepted, access, requests } = ingest();
+    const outbox = memoryOutbox();
+    outbox.add(JSON.stringify(event(1)));
+    outbox.assign([1], 'key');
+    await access.fetch('', { body: '{"events":[]}', headers: { 'Idempotency-Key': 'key' } });
+    await reporting({ ...access, outbox });
+    await seconds(3);
+    expect(requests.map(({ key }) => key === 'key')).toEqual([true, true, false]);
+    expect(revisionsOf(accepted)).toEqual([1]);
+  });
+});
+
+describe('an invalid event', () => {
+  const invalid = (revision: number) => revision % 10 === 0;
+
+  it('is dropped and reported, and the others are published in order', async () => {
+    const fate = ({ events }: { events: NewEvent[] }) => {
+      const places = revisionsOf(events).flatMap((revision, i) => (invalid(revision) ? [i] : []));
+      if (places.length === 0) return 'works' as const;
+      const errors = places.slice(0, 2).map((i) => ({ field: `events[${i}].data.revision`, detail: 'is invalid' }));
+      return { status: 400, problem: { code: 'invalid_request', errors } };
+    };
+    const { accepted, access } = ingest({ fate });
+    const { publishAll, flush, rejected, stats } = await reporting(access);
+    await publishAll(upTo(55));
+    await flush();
+    expect(revisionsOf(accepted)).toEqual(upTo(55).filter((revision) => !invalid(revision)));
+    expect(revisionsOf(rejected.map(([each]) => each))).toEqual([10, 20, 30, 40, 50]);
+    expect(rejected[0]?.[1].errors?.[0]?.detail).toBe('is invalid');
+    expect(stats()).toMatchObject({ published: 50, rejected: 5, buffered: 0 });
+  });
+
+  it('is found by halves if the response does not name it', async () => {
+    const fate = ({ events }: { events: NewEvent[] }) =>
+      revisionsOf(events).some((revision) => revision === 37)
+        ? { status: 413, problem: { code: 'payload_too_large' } }
+        : ('works' as const);
+    const { accepted, access, requests } = ingest({ fate });
+    const { publishAll, flush, rejected } = await reporting(access);
+    await publishAll(upTo(100));
+    await flush();
+    expect(revisionsOf(accepted)).toEqual(upTo(100).filter((revision) => revision !== 37));
+    expect(revisionsOf(rejected.map(([each]) => each))).toEqual([37]);
+    expect(requests.length).toBeLessThan(20);
+  });
+});
+
+describe('the buffer', () => {
+  it('lets callers wait for room, and refuses more of them', async () => {
+    let isDown = true;
+    const { access, accepted } = ingest({ fate: () => (isDown ? { status: 503 } : 'works') });
+    const { publish, publishAll, stats } = await reporting({ ...access, maxBuffered: 3 });
+    await publishAll([1, 2, 3]);
+    const late = vi.fn();
+    const calls = [4, 5, 6].map((revision) => publish(event(revision)).then(late));
+    await expect(publish(event(7))).rejects.toThrow('The buffer is full, and 3 calls wait for room.');
+    await seconds(5);
+    expect(late).not.toHaveBeenCalled();
+    expect(stats()).toMatchObject({ buffered: 3, refused: 1 });
+    isDown = false;
+    await seconds(60);
+    await Promise.all(calls);
+    expect(revisionsOf(accepted)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('accepts no event over 256 KiB, and none that its outbox cannot store', async () => {
+    const { access, accepted } = ingest();
+    const outbox = memoryOutbox();
+    const add = vi.spyOn(outbox, 'add');
+    const { publish, flush } = await reporting({ ...access, outbox });
+    await expect(publish(event(1, 'a', { text: 'é'.repeat(131_072) }))).rejects.toThrow('at most 262144 bytes');
+    add.mockImplementationOnce(() => Promise.reject(new Error('The disk is full')));
+    await expect(publish(event(2))).rejects.toThrow('The disk is full');
+    await publish(event(3));
+    await flush();
+    expect(revisionsOf(accepted)).toEqual([3]);
+  });
+});
+
+describe('flush and close', () => {
+  it('publish immediately, and close accepts no more events', async () => {
+    const { access, accepted } = ingest();
+    const { publish, flush, close } = await reporting(access);
+    void publish(event(1));
+    await flush();
+    expect(revisionsOf(accepted)).toEqual([1]);
+    void publish(event(2));
+    expect(await close()).toBe(0);
+    expect(revisionsOf(accepted)).toEqual([1, 2]);
+    await expect(publish(event(3))).rejects.toThrow('The publisher is closed.');
+  });
+
+  it('leave events in the outbox if the service does not respond, and tell waiting callers', async () => {
+    const outbox = memoryOutbox();
+    const { access } = ingest({ fate: () => ({ status: 503 }) });
+    const { publish, close } = await reporting({ ...access, outbox, maxBuffered: 1 });
+    await publish(event(1));
+    const waiting = expect(publish(event(2))).rejects.toThrow('The publisher is closed.');
+    const closing = close(5);
+    await seconds(5);
+    expect(await closing).toBe(1);
+    await waiting;
+    const up = ingest();
+    await reporting({ ...up.access, outbox });
+    await seconds(1);
+    expect(revisionsOf(up.accepted)).toEqual([1]);
+  });
+});
+
+it('publishes every event once and in order, whatever fails', async () => {
+  const fates = fc.array(fc.constantFrom('works', 'lost', { status: 503 }, { status: 500 }), { maxLength: 30 });
+  const property = fc.asyncProperty(fates, fc.array(fc.integer({ min: 1, max: 40 })), async (outcomes, sizes) => {
+    const { access, accepted, maxInFlight } = ingest({ fate: () => outcomes.shift() ?? 'works' } as never);
+    const { publishAll, close } = await reporting(access);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    let published = 0;
+    for (const size of sizes) {
+      await publishAll(upTo(size).map((i) => published + i));
+      published += size;
+      await seconds(0.4);
+    }
+    await seconds(2000);
+    expect(await close()).toBe(0);
+    expect(revisionsOf(accepted)).toEqual(upTo(total));
+    expect(maxInFlight()).toBeLessThanOrEqual(1);
+  });
+  await fc.assert(property, { numRuns: 50 });
+});

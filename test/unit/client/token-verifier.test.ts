@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { tokenVerifier } from '../../../lib/client/token-verifier.ts';
+
+const NOW = Date.parse('2026-01-31T12:00:00.000Z');
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }));
+afterEach(() => void vi.useRealTimers());
+
+const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+const active = (members: object = {}) => ({
+  active: true,
+  allowed: true,
+  cache_seconds: 60,
+  expires_at: at(3600),
+  ...members,
+});
+
+/** A verifier, and the bodies of the requests that it sent. */
+function verifier(response: object = active(), { status = 200, maxCached = 10 } = {}) {
+  const sent: object[] = [];
+  const verifyToken = tokenVerifier({
+    baseUrl: 'https://api.example.com',
+    credential: 'key',
+    maxCached,
+    fetch: async (_url, init) => {
+      sent.push(JSON.parse(String(init?.body)));
+      return new Response(JSON.stringify(response), { status });
+    },
+  });
+  return { sent, verifyToken };
+}
+
+describe('a token verifier', () => {
+  it('sends what it checks, and returns the result', async () => {
+    const { sent, verifyToken } = verifier();
+    const check = { document_key: 'org:a', permission: 'write', address: '203.0.113.7' } as const;
+    expect(await verifyToken('token', check)).toEqual(active());
+    expect(sent).toEqual([{ token: 'token', ...check }]);
+  });
+
+  it.each([
+    [active(), 59.9, 1],
+    [active(), 60, 2],
+    [active({ expires_at: at(10) }), 9.9, 1],
+    [active({ expires_at: at(10) }), 10, 2],
+    [active({ cache_seconds: 0 }), 0, 2],
+    [{ active: false }, 0, 2],
+  ])('reuses %o after %d s: %i requests', async (response, seconds, requests) => {
+    const { sent, verifyToken } = verifier(response);
+    await verifyToken('token');
+    vi.setSystemTime(NOW + seconds * 1000);
+    expect(await verifyToken('token')).toEqual(response);
+    expect(sent).toHaveLength(requests);
+  });
+
+  it('reuses no result of another token, document, permission or address', async () => {
+    const { sent, verifyToken } = verifier();
+    await verifyToken('token');
+    await verifyToken('other');
+    await verifyToken('token', { document_key: 'a' });
+    await verifyToken('token', { document_key: 'a', permission: 'read' });
+    await verifyToken('token', { document_key: 'a', permission: 'read', address: '203.0.113.7' });
+    expect(sent).toHaveLength(5);
+  });
+
+  it('keeps a limited number of results', async () => {
+    const { sent, verifyToken } = verifier(active(), { maxCached: 2 });
+    for (const token of ['a', 'b', 'c', 'b', 'c']) await verifyToken(token);
+    expect(sent).toHaveLength(3);
+    await verifyToken('a');
+    expect(sent).toHaveLength(4);
+  });
+
+  it('throws if the service does not check the token, and asks again', async () => {
+    const { sent, verifyToken } = verifier({}, { status: 503 });
+    await expect(verifyToken('token')).rejects.toThrow('the service responded with 503');
+    await expect(verifyToken('token')).rejects.toThrow('the service responded with 503');
+    expect(sent).toHaveLength(2);
+  });
+});
