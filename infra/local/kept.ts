@@ -1,8 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { UserError } from '../user-error.ts';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onPath, UserError } from '../user-error.ts';
 import type { Demo } from './demo.ts';
-import { createDirectory } from './disk-space.ts';
 import { openState, type State } from './services/state.ts';
 
 /** The data that `npm start -- --keep` keeps. */
@@ -13,6 +12,16 @@ export interface Kept {
   /** Absent on the first start, or if the last start failed earlier. */
   demo: Demo | undefined;
   keepDemo(demo: Demo): void;
+}
+
+/**
+ * Creates a directory and its parents. Throws `UserError`. The `recursive` option of Node never ends in file systems such as /proc,
+ * in which no directory can be created.
+ */
+export function createDirectory(path: string, mode = 0o777): void {
+  if (existsSync(`${path}/.`)) return;
+  if (!existsSync(dirname(path))) createDirectory(dirname(path), mode);
+  onPath(path, () => mkdirSync(path, mode));
 }
 
 /** Opens the kept data and locks it until this process ends, because two stacks would both deliver pending messages. */

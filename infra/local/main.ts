@@ -2,7 +2,6 @@ import { enableCompileCache } from 'node:module';
 import { command, runCommand } from '../commands/command.ts';
 import { compileCache } from '../project-root.ts';
 import { readArguments, USAGE } from './arguments.ts';
-import { explainFullDisk } from './disk-space.ts';
 
 // npm start
 await runCommand(
@@ -11,8 +10,6 @@ await runCommand(
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0));
     enableCompileCache(compileCache);
     const { start } = await import('./start.ts'); // uses the compile cache
-    await start(options).catch((error: unknown) => {
-      throw explainFullDisk(error, options.directory);
-    });
+    await start(options);
   }),
 );

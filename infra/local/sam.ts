@@ -6,25 +6,17 @@ import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 
 const directory = join(localDirectory, 'sam');
-/** The next port after those of `sam local start-api` and `start-lambda`. */
-const DEFAULT_PORT = '3002';
-const START_LAMBDA_URL = 'http://127.0.0.1:3001';
 
 const USAGE = {
   command: 'npm run sam:services',
   about: 'Starts the services that `sam local` lacks.',
   options: {
-    port: { type: 'string', value: 'N', about: 'port of the services', default: DEFAULT_PORT },
-    pipeline: {
-      type: 'boolean',
-      default: false,
-      about: 'invoke the functions of `sam local start-lambda` with messages and records',
-    },
+    port: { type: 'string', value: 'N', about: 'port of the services', default: '3002' },
   },
 } as const;
 
 await runCommand(
-  command(USAGE, async ({ values: { port: text, pipeline } }) => {
+  command(USAGE, async ({ values: { port: text } }) => {
     const port = integer('port', text, 1, 65535);
     process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
     await requireFreePort(port, '--port');
@@ -42,27 +34,19 @@ await runCommand(
       host: CONTAINER_HOST,
       port,
       tablePrefix: 'sam-',
-      startLambdaUrl: pipeline ? START_LAMBDA_URL : undefined,
-      print: (line) => process.stdout.write(`\n[receiver] ${line}\n`),
     });
-    process.stdout.write(welcome(names, port, pipeline));
-  }),
-);
-
-function welcome(names: readonly string[], port: number, pipeline: boolean): string {
-  const start = pipeline ? 'sam local start-lambda' : 'sam local start-api';
-  return `
+    process.stdout.write(`
 The services are running. In another terminal:
 
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1
   SAM="-t .local/sam/template.json --env-vars .local/sam/env.json --add-host ${CONTAINER_HOST}:host-gateway"
-  sam local invoke DeliveryDeliver $SAM -e .local/sam/events/DeliveryDeliver.json
-  ${start} $SAM --warm-containers LAZY
+  echo '{"name":"Acme","email":"ops@example.com"}' | sam local invoke CreateProject $SAM -e -
+  sam local start-api $SAM --warm-containers LAZY
 
   functions   ${names.join(', ')}
   emails      http://127.0.0.1:${port}/emails
-  endpoint    http://${CONTAINER_HOST}:${port}/receiver, an endpoint for webhooks that prints requests here
 
 Press Ctrl-C to stop the services. After that, restart running containers too.
-`;
-}
+`);
+  }),
+);

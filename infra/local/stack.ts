@@ -2,7 +2,6 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
-import { CpuMeter } from './lambda/cpu-meter.ts';
 import type { MappingProperties } from './lambda/event-sources.ts';
 import {
   DEFAULT_ACCOUNT_CONCURRENCY,
@@ -18,7 +17,6 @@ import { listen } from './ports.ts';
 import { emailEvents } from './services/email-events.ts';
 import { type Services, startServices } from './services/services.ts';
 import type { State } from './services/state.ts';
-import type { Resource } from './template.ts';
 
 export interface StackOptions {
   /** The output directory of `cdk synth`. */
@@ -37,8 +35,6 @@ export interface StackOptions {
   accountConcurrency?: number;
   /** How long an idle execution environment is kept (`DEFAULT_IDLE_MS`). */
   idleMs?: number;
-  /** Whether functions with event sources keep an idle environment of 30 MB, because Lambda starts with five pollers. */
-  spares?: boolean;
   /** The initial state of the services, empty by default. */
   state?: State | undefined;
   /** Added to the environment variables of every function. */
@@ -92,7 +88,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const { template, ses } = services;
   const monitoring = options.monitor?.(services) ?? NO_MONITORING;
   const mappings = mappingsOf(services);
-  const functions = createFunctions(services, [...mappings.values()], clock, monitoring, options);
+  const functions = createFunctions(services, clock, monitoring, options);
   const functionOf = (id: string): LocalFunction => {
     const fn = functions.get(id);
     if (!fn) throw new Error(`The template has no function ${id}`);
@@ -153,17 +149,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 }
 
-/** Creates the functions of the template. They share the CPUs and the concurrency of one account. */
+/** Creates the functions of the template. They share the concurrency of one account. */
 function createFunctions(
   { template, iam, environment }: Services,
-  mappings: readonly MappingProperties[],
   clock: LocalClock,
   monitoring: Monitoring,
   options: StackOptions,
 ): Map<string, LocalFunction> {
-  const cpu = new CpuMeter();
   const shared = {
-    isCpuBusy: () => cpu.isBusy(),
     clock,
     environment: { ...environment, TZ: 'UTC', ...options.environment },
     output: (id: string, text: string) => {
@@ -177,13 +170,6 @@ function createFunctions(
     iam,
     logGroupArn: (name: string) => template.arn(name),
   };
-  const create = (resource: Resource<FunctionProperties>) => {
-    const source = mappings.find(({ FunctionName }) => FunctionName === resource.id);
-    const keepsSpare = options.spares && source !== undefined;
-    const isGathering = (source?.MaximumBatchingWindowInSeconds ?? 0) > 0;
-    const hasLowPriority = isGathering || resource.properties.Environment?.Variables.LANE === 'slow'; // its events can wait
-    return new LocalFunction(resource, template, { ...shared, keepsSpare, hasLowPriority });
-  };
   const resources = template.ofType<FunctionProperties>('AWS::Lambda::Function');
-  return new Map(resources.map((resource) => [resource.id, create(resource)]));
+  return new Map(resources.map((resource) => [resource.id, new LocalFunction(resource, template, shared)]));
 }

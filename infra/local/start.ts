@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -10,23 +10,19 @@ import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
-import { createDirectory, requireDiskSpace } from './disk-space.ts';
 import { openExclusively } from './exclusive-file.ts';
-import { openKept } from './kept.ts';
-import { openLog } from './log-file.ts';
+import { createDirectory, openKept } from './kept.ts';
 import { requireFreePort } from './ports.ts';
 import { defaultDatabase, startDatabase } from './services/database.ts';
 import { dynamoDbClient } from './services/dynamodb.ts';
 import { type LocalStack, startStack } from './stack.ts';
 
-const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** Runs the stack, the demo project and its endpoint until the process ends. */
 export async function start(options: Arguments): Promise<void> {
   const { port, speed, concurrency, database = defaultDatabase() } = options;
   createDirectory(options.directory);
-  requireDiskSpace(options.directory);
   const kept = options.keep ? openKept(join(options.directory, 'kept', database)) : undefined;
   const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
   await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, '--receiver-port')]);
@@ -45,8 +41,9 @@ export async function start(options: Arguments): Promise<void> {
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
   const receiver = await startDemoReceiver(secret, receiverPort, (line) => say(`\n[receiver] ${line}`));
   const logFile = join(directory, 'functions.log');
-  const write = onPath(logFile, () => openLog(logFile, MAX_LOG_BYTES));
-  const output = (id: string, text: string) => write(text.replace(/^(?=.)/gm, `${id} `));
+  const log = onPath(logFile, () => createWriteStream('', { fd: openSync(logFile, 'w') }));
+  log.on('error', () => {}); // a full disk does not end the stack
+  const output = (id: string, text: string) => log.write(text.replace(/^(?=.)/gm, `${id} `));
   const stack = await startStack({
     assembly,
     databaseEndpoint,
@@ -54,7 +51,6 @@ export async function start(options: Arguments): Promise<void> {
     speed,
     concurrency,
     output,
-    spares: true,
     state: kept?.state,
   });
   if (kept?.demo) await requireLayout(databaseEndpoint, stack.template.ref('Table'), kept.directory);

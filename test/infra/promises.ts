@@ -171,14 +171,25 @@ export const promises: Readonly<Record<string, Promised>> = {
       ),
   ),
 
-  'a function feeds its own queue exactly if Lambda allows the recursion': (template) => {
-    const sends = ({ fn, source }: { fn: { Role: object }; source: string }) =>
-      statementsOf(template, idIn(fn.Role)).some(
-        (one) => actionsOf(one).includes('sqs:SendMessage') && isOn(one, source),
+  'the environment variables of a function have at most 4 KB': each(
+    'AWS::Lambda::Function',
+    ({ Environment: { Variables } }) => Buffer.byteLength(JSON.stringify(Variables)) <= 4096,
+  ),
+
+  // Lambda ends a chain after about 16 invocations of a function (Lambda Developer Guide, "Use Lambda recursive loop detection").
+  'messages of a function can reach it again exactly if Lambda allows the recursion': (template) => {
+    const mappings = mappingsOf(template);
+    const next = ({ fn }: (typeof mappings)[number]) =>
+      mappings.filter(({ source }) =>
+        statementsOf(template, idIn(fn.Role)).some(
+          (one) => actionsOf(one).includes('sqs:SendMessage') && isOn(one, source),
+        ),
       );
-    return mappingsOf(template).flatMap(({ id, fn, source }) =>
-      sends({ fn: fn as { Role: object }, source }) === (fn.RecursiveLoop === 'Allow') ? [] : [id],
-    );
+    return mappings.flatMap((mapping) => {
+      const reached = new Set(next(mapping));
+      for (const each of reached) for (const other of next(each)) reached.add(other);
+      return reached.has(mapping) === (mapping.fn.RecursiveLoop === 'Allow') ? [] : [mapping.id];
+    });
   },
 
   'a function reports the failed items of its batches': (template) =>

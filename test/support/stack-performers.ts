@@ -7,7 +7,6 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
-  StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import { OPERATOR } from '../../infra/local/services/iam.ts';
 import { REGION } from '../../infra/local/template.ts';
@@ -126,6 +125,15 @@ export function stackPerformers(stack: WatchedStack): Performers {
     'sqs DeleteMessage': (input) => sqs.send(new DeleteMessageCommand(input as never)),
     'sqs SendMessage': (input) => sqs.send(new SendMessageCommand(input as never)),
     'sqs SendMessageBatch': (input) => sqs.send(new SendMessageBatchCommand(input as never)),
-    'sqs StartMessageMoveTask': (input) => sqs.send(new StartMessageMoveTaskCommand(input as never)),
+    'sqs StartMessageMoveTask': ({ SourceArn }) => {
+      const letters = stack.queueAt(String(SourceArn));
+      const source = [...stack.queues.values()].find(({ settings }) => settings.deadLetters?.queue() === letters);
+      if (!letters || !source) throw new Error('Source queue must be configured as a Dead Letter Queue.');
+      for (const { body, group, receiptHandle } of letters.receive(10)) {
+        source.send(body, { group });
+        letters.delete(receiptHandle);
+      }
+      return { TaskHandle: 'task' };
+    },
   };
 }

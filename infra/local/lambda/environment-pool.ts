@@ -2,30 +2,18 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** How long to wait for a free environment before another one starts. A start takes about the same time. */
 const PATIENCE_MS = 250;
-/** The same while the CPUs are busy. More environments would slow down the others, which would then be busy for longer. */
-const BUSY_PATIENCE_MS = 3000;
-/**
- * How long after the last idle environment was taken a spare one starts, so that it does not slow down the start of the
- * invocation.
- */
-const SPARE_AFTER_MS = 50;
 
 export interface PoolOptions {
   maxSize: number;
   /** How long an idle environment is kept. */
   idleMs: number;
-  /** Whether to keep one idle environment, so that no invocation waits for a start while another one hangs. */
-  keepsSpare?: boolean | undefined;
-  /** Whether the environments use nearly all CPUs. */
-  isCpuBusy(): boolean;
   start(): ExecutionEnvironment;
 }
 
 /**
  * The execution environments of one function. The most recently used environment runs next. An environment that is idle for a
- * while stops. Another one starts if none becomes free for a moment. On AWS, each environment has its own CPU share, so Lambda
- * starts environments immediately and initializes some in advance. On this machine, environments share the CPUs, so fewer of them
- * finish short invocations sooner. With too many, attempts exceed their 5 seconds, and their retries add load.
+ * while stops. Another one starts if none becomes free for a moment. Lambda starts environments immediately, because each has its own
+ * CPU share. On this machine, environments share the CPUs, so fewer of them finish short invocations sooner.
  */
 export class EnvironmentPool {
   private readonly options: PoolOptions;
@@ -35,7 +23,6 @@ export class EnvironmentPool {
   private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
   private freeAt = 0;
   private isGrowing = false;
-  private spare: NodeJS.Timeout | undefined;
   private isStopped = false;
 
   constructor(options: PoolOptions) {
@@ -53,7 +40,6 @@ export class EnvironmentPool {
     clearTimeout(last?.timer);
     const environment = last?.environment ?? new Promise<ExecutionEnvironment>((resolve) => this.waiting.push(resolve));
     if (!last) void this.grow();
-    if (this.options.keepsSpare && this.idle.length === 0) this.spareLater();
     return environment;
   }
 
@@ -63,15 +49,6 @@ export class EnvironmentPool {
     const next = this.waiting.shift();
     if (next) next(environment);
     else this.idle.push({ environment, timer: setTimeout(() => void environment.stop(), this.options.idleMs) });
-  }
-
-  private spareLater(): void {
-    const size = this.all.size;
-    this.spare ??= setTimeout(() => {
-      this.spare = undefined;
-      const isNeeded = this.all.size === size && size < this.options.maxSize && !this.options.isCpuBusy();
-      if (isNeeded && !this.isStopped) void this.start();
-    }, SPARE_AFTER_MS);
   }
 
   /** Removes an environment that has ended. */
@@ -92,7 +69,6 @@ export class EnvironmentPool {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    clearTimeout(this.spare);
     await Promise.all([...this.all].map((environment) => environment.stop()));
   }
 
@@ -100,9 +76,8 @@ export class EnvironmentPool {
     if (this.isGrowing) return;
     this.isGrowing = true;
     while (!this.isStopped && this.waiting.length > 0 && this.all.size < this.options.maxSize) {
-      const patienceMs = this.options.isCpuBusy() ? BUSY_PATIENCE_MS : PATIENCE_MS;
-      const waitMs = this.all.size > 0 ? this.freeAt + patienceMs - performance.now() : 0;
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, PATIENCE_MS)));
+      const waitMs = this.all.size > 0 ? this.freeAt + PATIENCE_MS - performance.now() : 0;
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       else await this.start();
     }
     this.isGrowing = false;

@@ -23,9 +23,6 @@ export interface MappingProperties {
 /** Invokes a function with batches and reads the failed items from the response. */
 export type BatchConsumer = Pick<LocalFunction, 'role' | 'invoke'>;
 
-/** A consumer of a queue, which can contain messages of the function itself. */
-export type QueueConsumer = BatchConsumer & Pick<LocalFunction, 'endsChain'>;
-
 export interface BatchOutcome {
   /** The ids of the failed items. */
   failed: ReadonlySet<string>;
@@ -42,10 +39,10 @@ export async function invokeBatch(
   Records: object[],
   ids: string[],
   { FunctionResponseTypes, TumblingWindowInSeconds }: MappingProperties,
-  { traces = [], window = {} }: { traces?: readonly (string | undefined)[]; window?: object } = {},
+  window: object = {},
 ): Promise<BatchOutcome> {
   try {
-    const response = (await fn.invoke({ Records, ...window }, traces)) as {
+    const response = (await fn.invoke({ Records, ...window })) as {
       batchItemFailures?: { itemIdentifier: string }[];
       state?: object;
     } | null;

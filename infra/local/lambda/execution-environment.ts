@@ -52,7 +52,7 @@ export class ExecutionEnvironment {
   }
 
   /** Runs an invocation to its end. The timeout starts when the code is loaded, as on AWS. */
-  async run(payload: string, trace: string): Promise<Result> {
+  async run(payload: string): Promise<Result> {
     await this.ready;
     if (this.isOver) return EXITED;
     const { settings, print } = this.options;
@@ -70,7 +70,7 @@ export class ExecutionEnvironment {
         this.settle = undefined;
         resolve(result);
       };
-      this.worker.postMessage({ requestId, payload, trace } satisfies Invocation);
+      this.worker.postMessage({ requestId, payload } satisfies Invocation);
     });
   }
 

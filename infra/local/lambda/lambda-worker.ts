@@ -1,5 +1,4 @@
 import { flushCompileCache } from 'node:module';
-import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
 import { type CompiledModule, loadModule } from './compiled-module.ts';
@@ -14,16 +13,12 @@ export interface WorkerSettings {
   clock: SharedArrayBuffer;
   /** The directory for compiled code, which all environments and later starts share. */
   compileCache: string;
-  /** Whether other threads get the CPU first. On AWS, each environment has its own CPU share. */
-  hasLowPriority: boolean;
 }
 
 export interface Invocation {
   requestId: string;
   /** The event as JSON. */
   payload: string;
-  /** The trace header of its chain of events. */
-  trace: string;
 }
 
 /** A message from a thread: `ready` when its code is loaded, then the result of each invocation. */
@@ -39,8 +34,6 @@ const MAX_RESPONSE_BYTES = 6_291_556;
 
 const settings = workerData as WorkerSettings;
 shiftClock(settings.clock);
-// Linux applies it to this thread. Other systems would apply it to the whole process.
-if (settings.hasLowPriority && process.platform === 'linux') setPriority(Math.min(getPriority() + 10, 19));
 
 type Handlers = Record<string, (event: unknown, context: unknown) => Promise<unknown>>;
 const say = (message: WorkerMessage) => parentPort?.postMessage(message);
@@ -61,7 +54,7 @@ function load(): CompiledModule<Handlers> | { error: unknown } {
   }
 }
 
-async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
+async function run({ requestId, payload }: Invocation): Promise<Result> {
   const deadline = performance.now() + settings.timeoutMs;
   const context = {
     awsRequestId: requestId,
@@ -71,7 +64,6 @@ async function run({ requestId, payload, trace }: Invocation): Promise<Result> {
     memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
     getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
   };
-  process.env._X_AMZN_TRACE_ID = trace;
   try {
     if ('error' in loaded) throw loaded.error;
     const handler = loaded.exports[settings.handler];

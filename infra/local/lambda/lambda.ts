@@ -6,8 +6,6 @@ import type { LocalClock } from './clock.ts';
 import { EnvironmentPool, type PoolOptions } from './environment-pool.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { Result, WorkerSettings } from './lambda-worker.ts';
-import { isAtEnd, traceOf } from './lineage.ts';
-import { requireVariablesSize } from './variables.ts';
 
 export interface FunctionProperties {
   Code: { S3Key: string };
@@ -18,7 +16,6 @@ export interface FunctionProperties {
   Environment?: { Variables: Record<string, string> };
   LoggingConfig: { LogGroup: string };
   ReservedConcurrentExecutions?: number;
-  RecursiveLoop?: 'Allow' | 'Terminate';
 }
 
 /** The maximum number of execution environments per function, each of about 30 MB. Lambda starts many more. */
@@ -48,9 +45,7 @@ interface AccountConcurrency {
   running: number;
 }
 
-export interface LambdaOptions
-  extends Pick<PoolOptions, 'idleMs' | 'keepsSpare' | 'isCpuBusy'>,
-    Pick<WorkerSettings, 'hasLowPriority'> {
+export interface LambdaOptions extends Pick<PoolOptions, 'idleMs'> {
   clock: LocalClock;
   /** Added to the environment variables of the template. */
   environment: Record<string, string>;
@@ -85,7 +80,6 @@ export class LocalFunction {
   ) {
     this.id = resource.id;
     this.properties = resource.properties;
-    requireVariablesSize(resource.id, this.properties.Environment?.Variables);
     this.reservedConcurrency = this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
     this.options = options;
@@ -98,19 +92,13 @@ export class LocalFunction {
       timeoutMs: this.properties.Timeout * 1000,
       clock: options.clock.shared,
       compileCache: join(template.directory, 'compile-cache'),
-      hasLowPriority: options.hasLowPriority,
     };
-    const { concurrency: maxSize, idleMs, keepsSpare, isCpuBusy } = options;
-    this.environments = new EnvironmentPool({ maxSize, idleMs, keepsSpare, isCpuBusy, start: () => this.start() });
+    const { concurrency: maxSize, idleMs } = options;
+    this.environments = new EnvironmentPool({ maxSize, idleMs, start: () => this.start() });
   }
 
-  /** Whether Lambda ends a chain of events instead of invoking the function again. */
-  endsChain(trace: string | undefined): boolean {
-    return this.properties.RecursiveLoop !== 'Allow' && isAtEnd(this.id, trace);
-  }
-
-  /** Returns the parsed response, or throws `FunctionError`. `traces` are the trace headers of the items in the event. */
-  async invoke(event: unknown, traces: readonly (string | undefined)[] = []): Promise<unknown> {
+  /** Returns the parsed response, or throws `FunctionError`. */
+  async invoke(event: unknown): Promise<unknown> {
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
@@ -121,7 +109,7 @@ export class LocalFunction {
     if (isThrottled) throw new FunctionError(THROTTLED, 'Rate Exceeded.');
     this.running++;
     account.running++;
-    const result = await this.run(payload, traceOf(this.id, traces)).finally(() => {
+    const result = await this.run(payload).finally(() => {
       this.running--;
       account.running--;
     });
@@ -153,9 +141,9 @@ export class LocalFunction {
     this.options.publish({ namespace: 'AWS/Lambda', name, dimensions: { FunctionName: this.id } }, value);
   }
 
-  private async run(payload: string, trace: string): Promise<Result> {
+  private async run(payload: string): Promise<Result> {
     const environment = await this.environments.acquire();
-    const result = await environment.run(payload, trace);
+    const result = await environment.run(payload);
     this.environments.release(environment);
     return result;
   }

@@ -1,7 +1,7 @@
 import { type Monitoring, NO_MONITORING } from '../monitoring.ts';
 import type { Services } from '../services/services.ts';
 import type { LocalClock } from './clock.ts';
-import type { MappingProperties, QueueConsumer } from './event-sources.ts';
+import type { BatchConsumer, MappingProperties } from './event-sources.ts';
 import { pollQueue } from './queue-poller.ts';
 import { canPoll, streamConsumer } from './stream-consumer.ts';
 import { StreamPoller } from './stream-poller.ts';
@@ -10,7 +10,7 @@ export interface MappingsOptions {
   services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions' | 'writes'>;
   databaseEndpoint: string;
   /** Returns a function by its logical id. */
-  functionOf(id: string): QueueConsumer;
+  functionOf(id: string): BatchConsumer;
   /** The maximum number of concurrent batches of a mapping. */
   concurrency: number;
   /** How many times faster a failed batch of a stream is retried. */
@@ -55,7 +55,7 @@ export async function startMappings(
 
 async function pollStream(
   id: string,
-  fn: QueueConsumer,
+  fn: BatchConsumer,
   mapping: MappingProperties,
   { services, databaseEndpoint, retrySpeed, speed, clock, monitoring = NO_MONITORING }: MappingsOptions,
 ): Promise<() => void> {

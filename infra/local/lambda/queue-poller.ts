@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalIam } from '../services/iam.ts';
 import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
-import { invokeBatch, type MappingProperties, type QueueConsumer } from './event-sources.ts';
+import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
 
 /**
  * The permissions on a queue that Lambda needs in the role of the function (Lambda Developer Guide, "Configuring an Amazon SQS
@@ -20,7 +20,7 @@ const GROWTH_MS = 60_000 / 300;
 
 export interface PollerOptions {
   queue: LocalQueue;
-  fn: QueueConsumer;
+  fn: BatchConsumer;
   mapping: MappingProperties;
   /** The maximum number of concurrent batches. The mapping can set a lower limit. */
   concurrency: number;
@@ -29,8 +29,7 @@ export interface PollerOptions {
 
 /**
  * Polls a standard queue like Lambda. It passes batches to the function and deletes the successful messages, and the others
- * become visible again. A throttled batch counts as received. A message of a recursive chain moves to the dead letters. Returns a
- * function that stops the poller.
+ * become visible again. A throttled batch counts as received. Returns a function that stops the poller.
  */
 export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
   const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
@@ -54,15 +53,9 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
         await sleep(PERMISSION_CHECK_MS);
         continue;
       }
-      const messages = queue.receive(batchSize).filter(isInvoked);
+      const messages = queue.receive(batchSize);
       if (messages.length > 0) void consume(messages);
     }
-  }
-
-  function isInvoked({ trace, receiptHandle }: QueueMessage): boolean {
-    if (!fn.endsChain(trace)) return true;
-    queue.giveUp(receiptHandle);
-    return false;
   }
 
   // A full batch does not wait (Lambda Developer Guide, "Batching behavior").
@@ -97,8 +90,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
     running++;
     const ids = messages.map(({ messageId }) => messageId);
     const records = messages.map((message) => queueRecord(message, mapping.EventSourceArn));
-    const traces = messages.map(({ trace }) => trace);
-    const { failed } = await invokeBatch(fn, records, ids, mapping, { traces });
+    const { failed } = await invokeBatch(fn, records, ids, mapping);
     for (const { messageId, receiptHandle } of messages) {
       if (failed.has(messageId)) queue.fail(receiptHandle);
       else queue.delete(receiptHandle);
@@ -116,7 +108,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
 }
 
 /** A message as a function receives it (Lambda Developer Guide, "Using Lambda with Amazon SQS"). */
-export function queueRecord(message: Omit<QueueMessage, 'trace'>, eventSourceARN: string) {
+export function queueRecord(message: QueueMessage, eventSourceARN: string) {
   const { messageId, receiptHandle, body, group } = message;
   return {
     messageId,

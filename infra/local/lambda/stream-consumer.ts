@@ -101,7 +101,7 @@ export function streamConsumer({
       if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed);
       const invoked = rest.length;
       const ageMs = now() - createdAt(rest.at(-1) as DynamoDBRecord);
-      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, { window });
+      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, window);
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
       rest = first < 0 ? [] : rest.slice(first);
       if (error === THROTTLED) continue;

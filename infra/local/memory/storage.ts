@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
@@ -24,7 +23,6 @@ export class Storage {
   private readonly statements: Record<'put' | 'remove' | 'record', StatementSync>;
 
   constructor(directory: string | undefined, now: number) {
-    if (directory !== undefined) mkdirSync(directory, { recursive: true });
     this.file = new DatabaseSync(directory === undefined ? '' : join(directory, 'memory.db'));
     this.file.exec(`PRAGMA journal_mode = ${directory === undefined ? 'MEMORY' : 'WAL'}; PRAGMA synchronous = OFF;
       CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, input TEXT NOT NULL);

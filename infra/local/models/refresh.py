@@ -32,11 +32,9 @@ OPERATIONS = {
         "DeleteMessageBatch",
         "GetQueueAttributes",
         "GetQueueUrl",
-        "ListMessageMoveTasks",
         "ReceiveMessage",
         "SendMessage",
         "SendMessageBatch",
-        "StartMessageMoveTask",
     ],
 }
 # The operations that operators run with the AWS CLI (infra/RUNBOOK.md and infra/commands/aws-cli.ts).

@@ -54,7 +54,7 @@ export function emailEvents(template: Pick<Template, 'ofType'>, invoke: (functio
 }
 
 /** An event of SES (SES Developer Guide, "Examples of event data"). */
-export function emailEvent(type: EmailEventType, email: AcceptedEmail, at: Date) {
+function emailEvent(type: EmailEventType, email: AcceptedEmail, at: Date) {
   const { recipient, source, messageId, configurationSet, tags } = email;
   const lists = Object.entries({ 'ses:configuration-set': configurationSet, ...tags }).map(([tag, value]) => [
     tag,

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Template } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
-import { MoveTasks } from './move-tasks.ts';
 import { LocalQueue, type QueueSettings } from './sqs.ts';
 
 interface Entry {
@@ -25,30 +24,23 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 
 /** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
 export function sqsService(queues: ReadonlyMap<string, LocalQueue>, iam: LocalIam): Service {
-  const tasks = new MoveTasks(queues);
-  return ({ action, headers, body, principal }) => {
+  return ({ action, body, principal }) => {
     const input = JSON.parse(body || '{}');
-    const isMove = input.SourceArn !== undefined;
     const name =
-      String(input.SourceArn ?? input.QueueUrl ?? input.QueueName)
-        .split(/[/:]/)
+      String(input.QueueUrl ?? input.QueueName)
+        .split('/')
         .at(-1) ?? '';
     const queue = queues.get(name);
-    if (!queue && isMove) throw new ServiceError('ResourceNotFoundException', `There is no queue ${name}`);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
     iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
     return {
       headers: { 'Content-Type': 'application/x-amz-json-1.0' },
-      body: JSON.stringify(
-        isMove
-          ? tasks.perform(action, queue, input)
-          : perform(queue, action, input, headers['x-amzn-trace-id']?.toString()),
-      ),
+      body: JSON.stringify(perform(queue, action, input)),
     };
   };
 }
 
-function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry, trace: string | undefined) {
+function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry) {
   if (REFUSED_CHARACTER.test(MessageBody))
     throw new ServiceError('InvalidMessageContents', 'The message contains characters outside the allowed set');
   const isValid =
@@ -60,12 +52,12 @@ function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0
     (MessageGroupId === undefined || GROUP_ID.test(MessageGroupId));
   if (!isValid) throw new ServiceError('InvalidParameterValue', 'The body, the delay or the group is not valid');
   return {
-    MessageId: queue.send(MessageBody, { group: MessageGroupId, delaySeconds: DelaySeconds, trace }),
+    MessageId: queue.send(MessageBody, { group: MessageGroupId, delaySeconds: DelaySeconds }),
     MD5OfMessageBody: md5(MessageBody),
   };
 }
 
-function sendBatch(queue: LocalQueue, entries: Entry[], trace: string | undefined) {
+function sendBatch(queue: LocalQueue, entries: Entry[]) {
   const ids = new Set(entries.map(({ Id }) => Id));
   const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
   if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'The batch must have at least one entry');
@@ -78,7 +70,7 @@ function sendBatch(queue: LocalQueue, entries: Entry[], trace: string | undefine
   const Failed: object[] = [];
   for (const { Id, ...entry } of entries) {
     try {
-      Successful.push({ Id, ...send(queue, entry, trace) });
+      Successful.push({ Id, ...send(queue, entry) });
     } catch (error) {
       const { code: Code, message: Message } = error as ServiceError;
       Failed.push({ Id, Code, Message, SenderFault: true });
@@ -87,18 +79,13 @@ function sendBatch(queue: LocalQueue, entries: Entry[], trace: string | undefine
   return { Successful, Failed };
 }
 
-function perform(
-  queue: LocalQueue,
-  action: string,
-  input: Record<string, unknown> & Entry,
-  trace: string | undefined,
-): unknown {
+function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
   const entries = (input.Entries ?? []) as Entry[];
   switch (action) {
     case 'SendMessage':
-      return send(queue, input, trace);
+      return send(queue, input);
     case 'SendMessageBatch':
-      return sendBatch(queue, entries, trace);
+      return sendBatch(queue, entries);
     case 'ReceiveMessage':
       return { Messages: queue.receive(Number(input.MaxNumberOfMessages ?? 1)).map(toMessage) };
     case 'DeleteMessage':

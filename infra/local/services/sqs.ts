@@ -5,17 +5,13 @@ export interface QueueMessage {
   messageId: string;
   body: string;
   group: string | undefined;
-  /** The trace header of the message. */
-  trace: string | undefined;
   sentAt: number;
   receiveCount: number;
   receiptHandle: string;
-  /** The queue from which a dead letter came. */
-  source?: string | undefined;
 }
 
 /** A stored message, which remains until it is deleted. Times are Unix times in milliseconds. */
-export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'trace' | 'sentAt' | 'source'> {
+export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'sentAt'> {
   queue: string;
   /** The end of the delay. */
   visibleAt: number;
@@ -24,8 +20,6 @@ export interface KeptMessage extends Pick<QueueMessage, 'body' | 'group' | 'trac
 export interface SendOptions {
   group?: string | undefined;
   delaySeconds?: number | undefined;
-  trace?: string | undefined;
-  source?: string | undefined;
 }
 
 export interface QueueSettings {
@@ -57,12 +51,12 @@ export class LocalQueue {
       if (message.queue === settings.name) this.take(messageId, message);
   }
 
-  send(body: string, { group, delaySeconds = 0, trace, source }: SendOptions = {}): string {
+  send(body: string, { group, delaySeconds = 0 }: SendOptions = {}): string {
     const messageId = randomUUID();
     const { name, speed, kept } = this.settings;
     const sentAt = this.now();
     const visibleAt = Date.now() + (delaySeconds * 1000) / speed;
-    const message = { queue: name, body, group, trace, sentAt, visibleAt, source };
+    const message = { queue: name, body, group, sentAt, visibleAt };
     kept.set(messageId, message);
     this.take(messageId, message);
     return messageId;
@@ -97,12 +91,6 @@ export class LocalQueue {
     if (!entry) return;
     clearTimeout(entry.timer);
     entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
-  }
-
-  /** Moves the message to the dead letters. */
-  giveUp(receiptHandle: string): void {
-    const message = this.takeInFlight(receiptHandle);
-    if (message) this.bury(message);
   }
 
   /** The number of groups with messages. */
@@ -142,12 +130,12 @@ export class LocalQueue {
 
   /** Adds the message to the dead letters first, so that a killed process can duplicate but not lose it. */
   private bury({ messageId, body, group }: QueueMessage): void {
-    this.settings.deadLetters?.queue().send(body, { group, source: this.settings.name });
+    this.settings.deadLetters?.queue().send(body, { group });
     this.settings.kept.delete(messageId);
   }
 
-  private take(messageId: string, { body, group, trace, sentAt, visibleAt, source }: KeptMessage): void {
-    const message = { messageId, body, group, trace, sentAt, receiveCount: 0, receiptHandle: '', source };
+  private take(messageId: string, { body, group, sentAt, visibleAt }: KeptMessage): void {
+    const message = { messageId, body, group, sentAt, receiveCount: 0, receiptHandle: '' };
     const delayMs = visibleAt - Date.now();
     if (delayMs <= 0) {
       this.show(message);

@@ -93,7 +93,7 @@ const NONE: Others = { count: 0, behaviour: 'respond', changesAt: 0 };
 
 /** Publishes events at a rate until a time, to healthy endpoints and to others. Returns the latencies of the healthy ones. */
 async function deliver(assembly: string, others: Others, rate: number, untilMs: number): Promise<Latency[]> {
-  const { stack, stop } = await startBench(assembly, { spares: true });
+  const { stack, stop } = await startBench(assembly);
   const { post } = await createProject(stack);
   const endpoints = fork(new URL('./isolation-endpoints.ts', import.meta.url));
   endpoints.send(others);

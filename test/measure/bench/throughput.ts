@@ -30,7 +30,7 @@ const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i))
  * SQS, IAM and the proxy of the table.
  */
 export async function measureThroughput(assembly: string) {
-  const { stack, stop } = await startBench(assembly, { spares: true });
+  const { stack, stop } = await startBench(assembly);
   const endpoint = await startEndpoint();
   const publisher = await startPublisher();
   const postAll = bareClient(endpoint.url, TOGETHER);

@@ -80,7 +80,8 @@ it('moves a dead letter back to its queue, and delivers it', async () => {
   const { id } = (await publish(live)).body;
   const queue = await eventually(() => [...stack.queues.values()].find(({ hasVisible }) => hasVisible));
   const [message] = queue.receive(1);
-  queue.giveUp(message?.receiptHandle ?? '');
+  queue.delete(message?.receiptHandle ?? '');
+  letters?.send(message?.body ?? '', { group: message?.group });
   for (const mapping of mappings) mapping.Enabled = true;
   expect([letters?.counts().visible, receiver.received]).toEqual([1, []]);
 

@@ -40,8 +40,6 @@ export function createFunction(
       account: { limit: Number.POSITIVE_INFINITY, running: 0 },
       concurrency: 2,
       idleMs: 60_000,
-      isCpuBusy: () => false,
-      hasLowPriority: false,
       ...options,
     },
   );

@@ -106,13 +106,3 @@ describe('a function that fails', () => {
     expect(await createFunction(source, { properties: { Timeout: 0.2 } }).invoke({})).toBe('ok');
   });
 });
-
-describe('the environment variables of a function', () => {
-  const of = (value: string) => () =>
-    createFunction('', { properties: { Environment: { Variables: { NAME: value } } } });
-
-  it('have at most 4 KB', () => {
-    expect(of('é'.repeat(2046))).not.toThrow();
-    expect(of(`${'é'.repeat(2046)}x`)).toThrow('exceed the 4 KB limit');
-  });
-});

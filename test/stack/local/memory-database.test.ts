@@ -36,7 +36,6 @@ function opened(path?: string) {
 
 describe('the database in memory', () => {
   it('keeps both or none of two writes, and the order of its stream, when the process is killed', async () => {
-    const path = join(directory, 'killed');
     const script = `
       const { MemoryDatabase } = await import('${import.meta.resolve('../../../infra/local/memory/database.ts')}');
       const database = new MemoryDatabase(process.argv[1]);
@@ -47,7 +46,7 @@ describe('the database in memory', () => {
         console.log(n);
         await new Promise(setImmediate);
       }`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script, path]);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, directory]);
     let printed = '';
     child.stdout.on('data', (chunk) => {
       printed += chunk;
@@ -56,7 +55,7 @@ describe('the database in memory', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     const confirmed = Number(printed.split('\n').at(-2));
-    const { perform, recordsAfter, close } = opened(path);
+    const { perform, recordsAfter, close } = opened(directory);
     const [a, b] = ['a', 'b'].map(
       (pk) => perform<{ Item: { n: { N: string } } }>('GetItem', { Key: key(pk) }).Item.n.N,
     );

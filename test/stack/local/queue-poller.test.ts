@@ -32,7 +32,7 @@ function startPoller(queue: LocalQueue, mapping: Partial<MappingProperties> = {}
       running.add(each);
       peak = Math.max(peak, running.size);
     });
-  start(queue, { role: 'role', invoke, endsChain: () => false }, mapping, concurrency);
+  start(queue, { role: 'role', invoke }, mapping, concurrency);
   return { running, peak: () => peak };
 }
 
@@ -121,37 +121,6 @@ describe('the poller of a queue', () => {
     await eventually(() => worker.busy === (MaximumConcurrency ?? account.limit));
     expect(await api.invoke({}).catch(({ name }) => name)).toBe(outcome);
     expect(queue.counts().visible).toBeGreaterThanOrEqual(waiting);
-  });
-
-  it.each([
-    ['ends a chain of a function that feeds its own queue after 16 invocations', undefined, 16, 1],
-    ['lets a function go on that may', 'Allow', 40, 0],
-  ] as const)('%s', async (_name, RecursiveLoop, invocations, deadLetterCount) => {
-    const deadLetters = createQueue();
-    const queue = createQueue({
-      visibilityTimeoutSeconds: 60,
-      deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
-    });
-    // Like the SDK, a message of a function contains the trace header of its invocation.
-    const source = `exports.handler = async () => process.env._X_AMZN_TRACE_ID;`;
-    const fn = createFunction(source, { properties: RecursiveLoop ? { RecursiveLoop } : {} });
-    let count = 0;
-    const invoke: typeof fn.invoke = async (event, traces) => {
-      const trace = (await fn.invoke(event, traces)) as string;
-      if (++count < 40) queue.send(`${count}`, { trace });
-      return null;
-    };
-    start(queue, { role: fn.role, invoke, endsChain: (trace) => fn.endsChain(trace) });
-    queue.send('0');
-    await eventually(() => count === invocations && queue.counts().inFlight === 0);
-    expect(deadLetters.counts().visible).toBe(deadLetterCount);
-  });
-
-  it('starts a new count for an event from another source', async () => {
-    const fn = createFunction('exports.handler = async () => process.env._X_AMZN_TRACE_ID;');
-    let trace: string | undefined;
-    for (let i = 0; i < 16; i++) trace = (await fn.invoke({}, [trace, undefined])) as string;
-    expect([fn.endsChain(trace), fn.endsChain(undefined)]).toEqual([true, false]);
   });
 
   it('counts receives of throttled batches, up to the dead letters', async () => {

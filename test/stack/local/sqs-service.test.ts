@@ -8,21 +8,16 @@ import { createQueue } from './queues.ts';
 const MIB = 1_048_576;
 
 function createService() {
-  const letters = createQueue({ name: 'letters', arn: 'arn:aws:sqs:::letters' });
-  const queue = createQueue({ deadLetters: { queue: () => letters, maxReceiveCount: 1 } });
-  const queues = new Map([
-    ['queue', queue],
-    ['letters', letters],
-  ]);
+  const queue = createQueue();
   const iam = new LocalIam(readTemplate());
   iam.isPermissive = true;
-  const service = sqsService(queues, iam);
+  const service = sqsService(new Map([['queue', queue]]), iam);
   const call = async (action: string, input: object) => {
     const body = JSON.stringify({ QueueUrl: 'queue', ...input });
     const response = await service({ method: 'POST', path: '/', action, headers: {}, body, principal: 'role' });
     return JSON.parse(String(response.body));
   };
-  return { queue, letters, call };
+  return { queue, call };
 }
 
 const entry = (Id: string, more: object = {}) => ({ Id, MessageBody: 'a', ...more });
@@ -104,44 +99,5 @@ describe('SQS', () => {
       Failed: [{ Id: 'bad', Code: 'InvalidParameterValue', SenderFault: true }],
     });
     expect(queue.counts().visible).toBe(1);
-  });
-});
-
-describe('StartMessageMoveTask', () => {
-  const letters = { SourceArn: 'arn:aws:sqs:::letters' };
-
-  it('moves dead letters to the queues that they came from, as new messages', async () => {
-    const { queue, letters: deadLetters, call } = createService();
-    const sent = queue.send('a', { group: 'g' });
-    queue.giveUp(queue.receive(1)[0]?.receiptHandle ?? '');
-    expect(await call('StartMessageMoveTask', letters)).toEqual({ TaskHandle: expect.any(String) });
-    expect([queue.counts().visible, deadLetters.counts()]).toEqual([1, { visible: 0, inFlight: 0, delayed: 0 }]);
-    const [moved] = queue.receive(1);
-    expect(moved).toMatchObject({ body: 'a', group: 'g', receiveCount: 1 });
-    expect(moved?.messageId).not.toBe(sent);
-    expect((await call('ListMessageMoveTasks', letters)).Results).toMatchObject([
-      { Status: 'COMPLETED', ApproximateNumberOfMessagesMoved: 1, ApproximateNumberOfMessagesToMove: 1 },
-    ]);
-    queue.stop();
-  });
-
-  it('moves messages of unknown origin only to a given queue', async () => {
-    const { queue, letters: deadLetters, call } = createService();
-    deadLetters.send('a');
-    await call('StartMessageMoveTask', letters);
-    const { Results } = await call('ListMessageMoveTasks', letters);
-    expect(Results).toMatchObject([{ Status: 'FAILED', FailureReason: 'CouldNotDetermineMessageSource' }]);
-    deadLetters.send('b');
-    await call('StartMessageMoveTask', { ...letters, DestinationArn: 'arn:aws:sqs:::queue' });
-    expect(queue.receive(1)).toMatchObject([{ body: 'b' }]);
-    queue.stop();
-    deadLetters.stop();
-  });
-
-  it.each([
-    ['is no dead-letter queue', 'arn:aws:sqs:::queue', 'InvalidParameterValue'],
-    ['does not exist', 'arn:aws:sqs:::missing', 'ResourceNotFoundException'],
-  ])('rejects a source that %s', async (_name, SourceArn, code) => {
-    expect(await errorOf(createService().call('StartMessageMoveTask', { SourceArn }))).toBe(code);
   });
 });
