@@ -11,7 +11,10 @@ export const create = (runtime: Runtime) => {
   const backend = connect(runtime);
   const dashboardUrl = newVariable(runtime, 'DASHBOARD_URL') ?? '';
   const deps = { ...backend, ...emailing(runtime, backend) };
-  const handleEvent = emailEventsConsumer({ stop: (...report) => stopEmails(...report, deps) }, backend);
+  const handleEvent = emailEventsConsumer(
+    { stop: (...report) => stopEmails(...report, { ...deps, dashboardUrl }) },
+    backend,
+  );
   const handleSummaries = summaryConsumer((message) => deps.emails.summarize(message, dashboardUrl), backend);
   return (event: SQSEvent | object, context: Context) =>
     'Records' in event ? handleSummaries(event, context) : handleEvent(event);

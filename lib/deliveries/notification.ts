@@ -1,6 +1,16 @@
-import { anchor, button, type Email, escapeHtml, htmlDocument, inert, type Link, textOf } from '../projects/emails.ts';
+import {
+  anchor,
+  button,
+  type Email,
+  emailTime,
+  escapeHtml,
+  footerOf,
+  htmlDocument,
+  inert,
+  type Link,
+  textOf,
+} from '../projects/emails.ts';
 import type { ProjectRecord } from '../projects/project.ts';
-import { iso } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import { FAILURES, type Failure } from './endpoint-failures.ts';
@@ -18,15 +28,11 @@ const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 
 
 /** The email about a disabled webhook, with the delivery that disabled it, the start of the failures and the next steps. */
 export function disabledNotification(failing: FailingWebhook): Email {
-  const { webhook } = failing;
   return compose(failing, {
     subject: 'Webhook disabled',
     intro:
       'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.',
-    steps: [
-      FIX,
-      `Enable the webhook and recover what it missed in the dashboard, or with POST /v1/webhooks/${webhook.id}/recover {"enable":true}. Deliveries are kept for 30 days.`,
-    ],
+    steps: [FIX, `Enable the webhook and recover what it missed. Deliveries are kept for 30 days.`],
   });
 }
 
@@ -38,20 +44,20 @@ export function warningNotification(failing: FailingWebhook): Email {
   const disabledAt = (last ? last.at + last.durationMs : failing.event.at) + left * 1000;
   return compose(failing, {
     subject: 'Webhook failing',
-    intro: `${attemptsMade} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds we disable the webhook at ${iso(disabledAt)}.`,
+    intro: `${attemptsMade} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds, we disable the webhook on ${emailTime(disabledAt)}.`,
     steps: [FIX, 'We retry failed deliveries until then. No other action is needed.'],
   });
 }
 
 /** The email about a webhook whose events arrive faster than its rate limit, with the first delivery that was skipped. */
 export function overloadNotification(failing: FailingWebhook): Email {
-  const { id, maxPerSecond } = failing.webhook;
+  const { maxPerSecond } = failing.webhook;
   return compose(failing, {
     subject: 'Webhook overloaded',
     intro: `Events for this webhook arrive faster than its limit of ${maxPerSecond} attempts per second (max_per_second). We skip deliveries that would wait for more than an hour.`,
     steps: [
       'Raise or remove the limit if your endpoint can take more requests. Otherwise, subscribe the webhook to fewer events.',
-      `Recover the skipped deliveries in the dashboard, or with POST /v1/webhooks/${id}/recover {}. Deliveries are kept for 30 days.`,
+      'Recover the skipped deliveries. Deliveries are kept for 30 days.',
     ],
   });
 }
@@ -69,6 +75,7 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
   const page = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
   const toWebhook: Link = { label: 'Open the webhook in the dashboard', url: page };
   const toDelivery: Link = { label: 'Open the delivery', url: `${page}/deliveries/${event.id}` };
+  const footer = footerOf({ project, dashboardUrl });
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
     projectId: project.id,
@@ -80,13 +87,15 @@ function compose(failing: FailingWebhook, { subject, intro, steps }: Content): E
       ...(excerpt ? [`Response body (first 1 KiB):\n${quote(excerpt)}`] : []),
       `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
       ...[toWebhook, toDelivery].map(textOf),
+      footer.text,
     ].join('\n\n'),
     html: htmlDocument(`<p>${escapeHtml(intro)}</p>
 <table style="border-spacing:0 4px;font-size:14px">${facts.map(row).join('')}</table>
 ${excerpt ? `<p>Response body (first 1 KiB):</p><pre style="background:#f3f4f6;color:#111;overflow-wrap:anywhere;padding:12px;white-space:pre-wrap">${escapeHtml(excerpt)}</pre>` : ''}
 <p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>
 ${button(toWebhook)}
-<p>${anchor(toDelivery)}</p>`),
+<p>${anchor(toDelivery)}</p>
+${footer.html}`),
   };
 }
 
@@ -109,7 +118,7 @@ export type WebhookState = 'failing' | 'disabled' | 'overloaded';
 export function summaryLine({ webhook, attempts }: Failing, what: WebhookState): string {
   const { id, environment, url } = webhook;
   const last = attempts.at(-1);
-  const since = last ? `, last attempt at ${iso(last.at)}` : '';
+  const since = last ? `, last attempt on ${emailTime(last.at)}` : '';
   return `Webhook ${what}: ${id} (${environment}, ${inert(new URL(url).host.slice(0, MAX_HOST))})${since}`;
 }
 
@@ -130,8 +139,8 @@ function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string
 
 const factsOfAttempts = (count: number, failingSince: number, last: Attempt): [string, string][] => [
   ['Attempts', String(count)],
-  ['Failing since', iso(failingSince)],
-  ['Last attempt', iso(last.at)],
+  ['Failing since', emailTime(failingSince)],
+  ['Last attempt', emailTime(last.at)],
   ['Last response', describe(last)],
 ];
 

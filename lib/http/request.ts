@@ -5,6 +5,7 @@ import { environmentOf } from '../keys/api-key.ts';
 import type { Grant } from '../keys/token.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
+import { baseUrlOf } from './base-url.ts';
 import { lowerCased } from './headers.ts';
 import { type CallerType, chosenEnvironment, creating, type Operation } from './operation.ts';
 import { documentParameter } from './path-parameters.ts';
@@ -26,6 +27,8 @@ export interface Request<Query = unknown, Body = unknown> {
   space: Space;
   /** The operation, as `METHOD /path/{parameter}`. */
   route: string;
+  /** The URL of the API as the caller sees it, without a trailing slash. Empty for an invalid host. */
+  baseUrl: string;
   /** The IP address of the caller from API Gateway. */
   address: string;
   path: Readonly<Record<string, string>>;
@@ -85,6 +88,7 @@ export function parseRequest(
     caller,
     space: { projectId: caller.projectId, environment },
     route: `${operation.method} ${operation.path}`,
+    baseUrl: baseUrlOf(event),
     address: event.requestContext.identity.sourceIp,
     path,
     query: ownQuery,

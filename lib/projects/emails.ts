@@ -31,21 +31,56 @@ const NETWORK_PATHS = /\\(?=\\)/g;
 export const inert = (text: string): string =>
   emailText(text).replace(DOTS, '[.]').replace(SCHEMES, '[:]').replace(NETWORK_PATHS, '[\\]');
 
+/** The project that an email is about, and the dashboard that its links open. */
+export interface EmailContext {
+  project: { id: string; name: string };
+  /** Empty if it is not known. The email then has no links. */
+  dashboardUrl: string;
+}
+
+/** The URL of the dashboard below the base URL of a request. */
+export const dashboardOf = (baseUrl: string): string => (baseUrl === '' ? '' : `${baseUrl}/dashboard`);
+
+/** The link to a place in the dashboard, such as `/live/settings`. */
+export const linkTo = ({ dashboardUrl }: EmailContext, label: string, place: string): Link | undefined =>
+  dashboardUrl === '' ? undefined : { label, url: place === '' ? dashboardUrl : `${dashboardUrl}#${place}` };
+
 /** An email of paragraphs, whose text never becomes markup, and a link. */
 export function emailOf(
-  recipients: Pick<Email, 'projectId' | 'to'>,
+  to: readonly string[],
+  context: EmailContext,
   subject: string,
   paragraphs: readonly string[],
   link?: Link,
 ): Email {
-  const html = paragraphs.map((each) => `<p>${escapeHtml(each).replaceAll('\n', '<br>')}</p>`).join('\n');
+  const { text, html } = footerOf(context);
+  const body = paragraphs.map((each) => `<p>${escapeHtml(each).replaceAll('\n', '<br>')}</p>`).join('\n');
   return {
-    ...recipients,
-    subject,
-    text: [...paragraphs, ...(link ? [textOf(link)] : [])].join('\n\n'),
-    html: htmlDocument(link ? `${html}\n${button(link)}` : html),
+    projectId: context.project.id,
+    to,
+    subject: `${subject} (${context.project.id})`,
+    text: [...paragraphs, ...(link ? [textOf(link)] : []), text].join('\n\n'),
+    html: htmlDocument([body, ...(link ? [button(link)] : []), html].join('\n')),
   };
 }
+
+/** The end of every email: who sends it, why, and where to change that. */
+export function footerOf(context: EmailContext): { text: string; html: string } {
+  const { project, dashboardUrl } = context;
+  const sender =
+    dashboardUrl === '' ? 'Document Sync Service' : `Document Sync Service at ${new URL(dashboardUrl).host}`;
+  const reason = `${sender} sends this email because this is a notification address of the project "${inert(project.name)}".`;
+  const settings = linkTo(context, 'Change the addresses', '/live/settings');
+  return {
+    text: `--\n${[reason, ...(settings ? [textOf(settings)] : [])].join('\n')}`,
+    html: `<p style="border-top:1px solid #d1d5db;color:#4b5563;font-size:13px;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings ? ` ${anchor(settings)}.` : ''}</p>`,
+  };
+}
+
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+/** A time for readers, such as `24 Nov 2026, 13:47 UTC`. */
+export const emailTime = (ms: number): string => `${TIME.format(ms)} UTC`;
 
 /** Wraps content in the HTML document of an email, a column that also fits phones. Email clients ignore style sheets. */
 export const htmlDocument = (body: string): string =>

@@ -7,7 +7,7 @@ import { optimistically } from '../optimistic.ts';
 import type { AuditAction } from './audit.ts';
 import { type AuditDeps, auditing } from './audit-handlers.ts';
 import { type EmailBudget, emailAllowedAt, withEmail } from './email-budget.ts';
-import { type Email, emailOf, inert } from './emails.ts';
+import { dashboardOf, type Email, emailOf, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf } from './mailboxes.ts';
 import { type NoticeDeps, notifying } from './notice-handlers.ts';
 import { projectChanged } from './notices.ts';
@@ -117,7 +117,7 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
       const isReserved = await projects.changeAsRead(project, { ...change, testEmailAt: now }, also);
       return isReserved ? ([planned, project] as const) : undefined;
     });
-    if (!(planned instanceof Problem)) await sendEmail(testEmail(project, planned.to));
+    if (!(planned instanceof Problem)) await sendEmail(testEmail(project, planned.to, request.baseUrl));
     return planned;
   }
 
@@ -132,11 +132,16 @@ export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
   }
 }
 
-const testEmail = ({ id, name }: ProjectRecord, to: readonly string[]): Email =>
-  emailOf({ projectId: id, to }, `Test email (${id})`, [
-    `Notifications of the project "${inert(name)}" go to this address. A request with an admin key sent this test.`,
-    'No action is needed.',
-  ]);
+function testEmail(project: ProjectRecord, to: readonly string[], baseUrl: string): Email {
+  const context = { project, dashboardUrl: dashboardOf(baseUrl) };
+  return emailOf(
+    to,
+    context,
+    'Test email',
+    ['Notifications reach this address. A request with an admin key sent this test. No action is needed.'],
+    linkTo(context, 'Open the settings', '/live/settings'),
+  );
+}
 
 function tooSoon(waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));

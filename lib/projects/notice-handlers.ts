@@ -37,7 +37,7 @@ export function notifying({ projects, emails, reportFailure }: NoticeDeps) {
     const result = await change();
     if (!reserved) return result;
     const { id, project } = reserved;
-    const source = { keyId: credentialOf(request.caller), address: request.address, at };
+    const source = { keyId: credentialOf(request.caller), address: request.address, baseUrl: request.baseUrl, at };
     await reporting(() =>
       result === false ? emails.confirm(projectId, id) : emails.send(id, noticeEmail(project, notice, source)),
     );

@@ -1,6 +1,5 @@
 import type { KeyRecord } from '../keys/key.ts';
-import { iso } from '../schema.ts';
-import { type Email, emailOf, inert } from './emails.ts';
+import { dashboardOf, type Email, emailOf, emailTime, inert, linkTo } from './emails.ts';
 import { recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 
@@ -16,6 +15,8 @@ export interface NoticeSource {
   /** The id of the key. */
   keyId: string;
   address: string;
+  /** The base URL of the request. */
+  baseUrl: string;
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -47,13 +48,20 @@ export function projectChanged(
 }
 
 /** The email goes to the addresses from before the change. */
-export const noticeEmail = (
+export function noticeEmail(
   project: Pick<ProjectRecord, 'id' | 'name' | 'emails' | 'undeliverable'>,
   { subject, change }: Notice,
-  { keyId, address, at }: NoticeSource,
-): Email =>
-  emailOf(recipientsOf(project, at), `${subject} (${project.id})`, [
-    change,
-    `Project: "${inert(project.name)}"\nKey of the request: ${keyId}\nIP address: ${address}\nTime: ${iso(at)}`,
-    'If you expected this, no action is needed. Otherwise, revoke the key of the request and review the audit log (GET /v1/audit).',
-  ]);
+  { keyId, address, baseUrl, at }: NoticeSource,
+): Email {
+  const context = { project, dashboardUrl: dashboardOf(baseUrl) };
+  return emailOf(
+    recipientsOf(project, at).to,
+    context,
+    subject,
+    [
+      `${change} It used the key ${keyId} and came from the IP address ${address} on ${emailTime(at)}.`,
+      `If you expected this, no action is needed. Otherwise, revoke ${keyId}, and review its changes in the audit log.`,
+    ],
+    linkTo(context, `Open ${keyId} in the dashboard`, `/live/keys/${keyId}`),
+  );
+}

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
-import { iso } from '../schema.ts';
 import { confirmed, type EmailBudget, nextCheckAt, reserved, summarized, type Told } from './email-budget.ts';
-import { type Email, emailOf, inert, type Link } from './emails.ts';
+import { type Email, emailOf, emailTime, linkTo } from './emails.ts';
 import { recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 
@@ -115,21 +114,22 @@ function summaryOf(
   dashboardUrl: string,
   now: number,
 ): Email {
-  const dashboard: Link = { label: 'Open the dashboard', url: dashboardUrl };
+  const context = { project, dashboardUrl };
   const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
-  const from = iso(since);
+  const from = emailTime(since);
   return emailOf(
-    recipientsOf({ ...project, emails: [...project.emails, ...to] }, now),
-    `Summary of notifications (${project.id})`,
+    recipientsOf({ ...project, emails: [...project.emails, ...to] }, now).to,
+    context,
+    'Summary of notifications',
     [
-      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications of the project "${inert(project.name)}" since ${from}.`,
+      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${from}.`,
       ...(lines.length > 0 ? [lines.join('\n')] : []),
       ...(changes > 0
         ? [
-            `${counted} in the audit log, in the settings of the dashboard or at GET /v1/audit?since=${from}. If you did not expect this, revoke the key that the audit log names.`,
+            `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
           ]
         : []),
     ],
-    dashboard,
+    changes > 0 ? linkTo(context, 'Open the audit log', '/live/settings') : linkTo(context, 'Open the dashboard', ''),
   );
 }

@@ -1,6 +1,6 @@
 import { optimistically } from '../optimistic.ts';
 import type { Write } from './audit-store.ts';
-import { type Email, emailOf, inert } from './emails.ts';
+import { type Email, emailOf, inert, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 import type { ProjectEmails } from './project-emails.ts';
@@ -13,6 +13,8 @@ export interface UndeliverableDeps {
   };
   emails: Pick<ProjectEmails, 'reserve' | 'confirm' | 'send'>;
   clock(): number;
+  /** Empty if it is not known. */
+  dashboardUrl: string;
 }
 
 const REASONS: Record<UndeliverableEmail['reason'], string> = {
@@ -28,7 +30,7 @@ export async function stopEmails(
   projectId: string,
   reported: string,
   reason: UndeliverableEmail['reason'],
-  { projects, emails, clock }: UndeliverableDeps,
+  { projects, emails, clock, dashboardUrl }: UndeliverableDeps,
 ): Promise<void> {
   const project = await projects.get(projectId);
   const now = clock();
@@ -41,7 +43,10 @@ export async function stopEmails(
   const isFirst = await add(mark);
   if (id === null) return;
   if (isFirst)
-    await emails.send(id, undeliverableEmail({ ...project, undeliverable: withMark(project, mark) }, what, now));
+    await emails.send(
+      id,
+      undeliverableEmail({ ...project, undeliverable: withMark(project, mark) }, what, dashboardUrl, now),
+    );
   else await emails.confirm(projectId, id);
 
   function add(mark: UndeliverableEmail): Promise<boolean> {
@@ -53,8 +58,13 @@ export async function stopEmails(
   }
 }
 
-const undeliverableEmail = (project: ProjectRecord, what: string, nowMs: number): Email =>
-  emailOf(recipientsOf(project, nowMs), `Emails do not arrive (${project.id})`, [
-    `Project: "${inert(project.name)}"\n${what}`,
-    'When the address works again, confirm it in the settings of the dashboard, or with POST /v1/project/confirm-email. Otherwise replace it.',
-  ]);
+function undeliverableEmail(project: ProjectRecord, what: string, dashboardUrl: string, nowMs: number): Email {
+  const context = { project, dashboardUrl };
+  return emailOf(
+    recipientsOf(project, nowMs).to,
+    context,
+    'Emails do not arrive',
+    [what, 'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.'],
+    linkTo(context, 'Open the settings', '/live/settings'),
+  );
+}

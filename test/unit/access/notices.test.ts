@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { adminKeyCreated, adminKeyRotated, noticeEmail, projectChanged } from '../../../lib/projects/notices.ts';
 
 const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
-const source = { keyId: 'key_1', address: '192.0.2.1', at: Date.UTC(2026, 0, 31, 12) };
+const source = {
+  keyId: 'key_1',
+  address: '192.0.2.1',
+  baseUrl: 'https://api.example.com/v1-stage',
+  at: Date.UTC(2026, 0, 31, 12),
+};
 
 describe('the email about a security change', () => {
   it('goes to the addresses from before the change and names the key, address and time of the request', () => {
@@ -11,17 +16,26 @@ describe('the email about a security change', () => {
     const { to, subject, text, html } = noticeEmail(project, notice, source);
     expect(to).toEqual(project.emails);
     expect(subject).toBe('Notification addresses changed (prj_1)');
-    expect(
-      text,
-    ).toBe(`A request changed the notification addresses from a@example[.]com, b@example[.]com to c@example[.]com.
+    expect(text).toBe(
+      `A request changed the notification addresses from a@example[.]com, b@example[.]com to c@example[.]com. It used the key key_1 and came from the IP address 192.0.2.1 on 31 Jan 2026, 12:00 UTC.
 
-Project: "Acme <b>"
-Key of the request: key_1
-IP address: 192.0.2.1
-Time: 2026-01-31T12:00:00.000Z
+If you expected this, no action is needed. Otherwise, revoke key_1, and review its changes in the audit log.
 
-If you expected this, no action is needed. Otherwise, revoke the key of the request and review the audit log (GET /v1/audit).`);
+Open key_1 in the dashboard:
+https://api.example.com/v1-stage/dashboard#/live/keys/key_1
+
+--
+Document Sync Service at api.example.com sends this email because this is a notification address of the project "Acme <b>".
+Change the addresses:
+https://api.example.com/v1-stage/dashboard#/live/settings`,
+    );
     expect(html).not.toContain('<b>');
+  });
+
+  it('has no links if the request has no valid host', () => {
+    const { text } = noticeEmail(project, adminKeyCreated({ id: 'key_2', name: null }), { ...source, baseUrl: '' });
+    expect(text).not.toContain('http');
+    expect(text).toContain('Document Sync Service sends this email because');
   });
 
   it('is not sent when only the name changes', () => {

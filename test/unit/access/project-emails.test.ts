@@ -52,7 +52,7 @@ describe('the check for a summary', () => {
     state.now = now + EMAIL_WINDOW_MS;
     await check();
     expect(state.emails).toHaveLength(1);
-    expect(state.emails[0]?.text).toMatch(/since 2026-01-31T11:59:59\.999Z\.\n\nA line\n/);
+    expect(state.emails[0]?.text).toMatch(/since 31 Jan 2026, 11:59 UTC\.\n\nA line\n/);
     state.now += 60_000;
     expect(await check()).toEqual([]);
     expect(state.emails).toHaveLength(1);

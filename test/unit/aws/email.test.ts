@@ -11,11 +11,13 @@ it('sends no characters that change the direction of a notice or add lines to it
   });
   const name = 'CI" (key_1).\u2028\u202eIf you expected this\u2029\u0007 👩\u200d💻';
   const notice = adminKeyCreated({ id: 'key_2', name });
-  const source = { keyId: 'key_1', address: '192.0.2.1', at: 0 };
+  const source = { keyId: 'key_1', address: '192.0.2.1', baseUrl: 'https://api.example.com', at: 0 };
   await emailSender(runtime)(noticeEmail({ id: 'prj_1', name, emails: ['b@example.com'] }, notice, source));
   const [subject, text, html] = sent.map(({ Data }) => Data ?? '');
   expect(subject).toBe('Admin key created (prj_1)');
-  expect(text).toContain('A request created the admin key "CI" (key_1). If you expected this  👩\u200d💻" (key_2).\n');
+  expect(text).toContain(
+    'A request created the admin key "CI" (key_1). If you expected this  👩\u200d💻" (key_2). It used',
+  );
   for (const part of [subject, text, html])
     for (const character of '\u0007\u2028\u2029\u202e') expect(part).not.toContain(character);
 });

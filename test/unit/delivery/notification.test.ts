@@ -78,8 +78,8 @@ Endpoint URL:  https[:]//example[.]com/hook?a=1&b=<2>
 Event:         evt_1
 Event type:    document.deleted
 Attempts:      6
-Failing since: 2026-01-31T11:59:00.000Z
-Last attempt:  2026-01-31T12:00:06.000Z
+Failing since: 31 Jan 2026, 11:59 UTC
+Last attempt:  31 Jan 2026, 12:00 UTC
 Last response: HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms
 
 Response body (first 1 KiB):
@@ -87,13 +87,18 @@ Response body (first 1 KiB):
 
 Next steps:
 1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.
-2. Enable the webhook and recover what it missed in the dashboard, or with POST /v1/webhooks/whk_1/recover {"enable":true}. Deliveries are kept for 30 days.
+2. Enable the webhook and recover what it missed. Deliveries are kept for 30 days.
 
 Open the webhook in the dashboard:
 ${page}
 
 Open the delivery:
-${page}/deliveries/evt_1`);
+${page}/deliveries/evt_1
+
+--
+Document Sync Service at api.example.com sends this email because this is a notification address of the project "Acme <b>".
+Change the addresses:
+${dashboardUrl}#/live/settings`);
   });
 
   it('contains the same content as HTML', () => {
@@ -108,8 +113,8 @@ ${page}/deliveries/evt_1`);
       'Event evt_1',
       'Event type document.deleted',
       'Attempts 6',
-      'Failing since 2026-01-31T11:59:00.000Z',
-      'Last attempt 2026-01-31T12:00:06.000Z',
+      'Failing since 31 Jan 2026, 11:59 UTC',
+      'Last attempt 31 Jan 2026, 12:00 UTC',
       `Last response HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms`,
     ]);
     expect(html).toContain('<p>We disabled this webhook because');
@@ -134,12 +139,13 @@ ${page}/deliveries/evt_1`);
       'Next steps:',
       'Open the webhook in the dashboard:',
       'Open the delivery:',
+      '--',
     ]);
     expect(parts[1]?.split('\n').map((line) => line.split(':')[0])).not.toContain('Description');
     expect(parts[1]?.split('\n')).toHaveLength(10);
     expect(bare.html).not.toMatch(/Description|Response body/);
     expect(bare.html).toContain('</table>\n\n<p>Next steps');
-    expect(bare.text).toContain('Failing since: 2026-01-31T12:00:01.000Z\n');
+    expect(bare.text).toContain('Failing since: 31 Jan 2026, 12:00 UTC\n');
     expect(bare.text).toContain('Last response: no complete response within 5 seconds (timeout), after 12 ms\n');
     expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
     expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
@@ -179,8 +185,8 @@ it('names the webhook and its host in the subject, but no text of the customer',
 
 describe('the line of a summary', () => {
   it.each([
-    ['a failing webhook', 'failing', attempts.slice(0, 4), ', last attempt at 2026-01-31T12:00:04.000Z'],
-    ['a disabled webhook', 'disabled', attempts, ', last attempt at 2026-01-31T12:00:06.000Z'],
+    ['a failing webhook', 'failing', attempts.slice(0, 4), ', last attempt on 31 Jan 2026, 12:00 UTC'],
+    ['a disabled webhook', 'disabled', attempts, ', last attempt on 31 Jan 2026, 12:00 UTC'],
     ['a webhook without attempts', 'disabled', [], ''],
   ] as const)('names %s', (_, what, made, last) => {
     const line = summaryLine({ webhook, event, attempts: made }, what);
@@ -199,7 +205,7 @@ it('states the limit of an overloaded webhook, and how to recover skipped delive
   expect(overload.subject).toBe('Webhook overloaded: whk_1 (example.com)');
   expect(overload.text).toContain('limit of 20 attempts per second');
   expect(overload.text).toContain('wait for more than an hour');
-  expect(overload.text).toContain('POST /v1/webhooks/whk_1/recover {}');
+  expect(overload.text).toContain('Recover the skipped deliveries.');
   expect(overload.text + overload.html).not.toContain(webhook.secret);
 });
 
@@ -213,7 +219,7 @@ describe('the warning', () => {
     const warning = warningNotification({ project, to, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
     expect(warning.subject).toBe('Webhook failing: whk_1 (example.com)');
     expect(warning.text).toContain('4 of 6 attempts');
-    expect(warning.text).toContain('disable the webhook at 2026-02-01T02:00:04.012Z');
+    expect(warning.text).toContain('disable the webhook on 1 Feb 2026, 02:00 UTC');
     expect(warning.text).not.toContain('enable');
     expect(warning.text).toContain(
       '1. Fix your endpoint. It must respond with a 2xx status code within 5 seconds.\n2. We retry failed deliveries until then. No other action is needed.\n',

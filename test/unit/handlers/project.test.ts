@@ -60,9 +60,7 @@ describe('a test email', () => {
     expect((await send()).body).toEqual({ emails: [email] });
     const [{ subject, text } = expect.fail('No email')] = emailsTo(email).slice(-1);
     expect(subject).toBe(`Test email (${id})`);
-    expect(text).toContain(
-      'Notifications of the project "Acme" go to this address. A request with an admin key sent this test.',
-    );
+    expect(text).toContain('Notifications reach this address. A request with an admin key sent this test.');
     expect(text).toContain('No action is needed.');
     await service.clock.advance(19_001);
     const { status, body, headers } = await send();

@@ -15,6 +15,7 @@ export function requestOf<Body>(
     caller: { projectId, keyId, type },
     space: { projectId, environment: 'live' },
     route: '',
+    baseUrl: 'https://api.example.com',
     address: '192.0.2.1',
     path,
     query: {},
