@@ -41,7 +41,7 @@ export class DocumentSync extends Construct {
   readonly sourceAddresses: readonly string[];
   /** Creates a project and its first admin key: `{name, email}`. */
   readonly createProject: BundledFunction;
-  /** The function behind `npm run projects`. */
+  /** The function behind `npm run ops -- projects`. */
   readonly projects: BundledFunction;
   /** The topic that sends alarms, if there is a receiver. */
   readonly alarmTopicArn: string | undefined;

@@ -29,18 +29,18 @@ export class ServiceStack extends Stack {
       BaseUrl: [service.baseUrl, '{base_url} of the API'],
       DashboardUrl: [service.dashboardUrl, 'Open it with an admin key'],
       CreateProjectFunction: [service.createProject.functionName, 'Invoke this function to create a project'],
-      ProjectsFunction: [service.projects.functionName, 'For npm run projects'],
+      ProjectsFunction: [service.projects.functionName, 'For npm run ops -- projects'],
       DomainTarget: [service.domainTarget, 'The target for a CNAME record of the domain'],
       SourceAddresses: [service.sourceAddresses.join(',') || undefined, 'Deliveries come only from these addresses'],
       AlarmTopic: [service.alarmTopicArn, 'Sends alarms. Check that its subscription is confirmed'],
-      FanOutFunction: [fanOut.functionName, 'For npm run replay'],
+      FanOutFunction: [fanOut.functionName, 'For npm run ops -- replay'],
       FailedEventsBucket: [
         failedEvents.bucket.bucketName,
-        'Events that the fan-out set aside. To replay them, run npm run replay -- events',
+        'Events that the fan-out set aside. To replay them, run npm run ops -- replay events',
       ],
       FailedSchedulesQueue: [
         failedSchedules.queueUrl,
-        'Retries that could not be queued. To send them, run npm run replay -- schedules',
+        'Retries that could not be queued. To send them, run npm run ops -- replay schedules',
       ],
     };
     for (const [name, [value, description]] of Object.entries(outputs))

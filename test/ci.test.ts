@@ -135,9 +135,9 @@ describe('a release', () => {
   it('contains the npm package that CI builds, before its files are signed', () => {
     const [ci = '', steps = ''] = release.split('\n  release:\n');
     expect(ci).toMatch(
-      /run: \.ci\/run[\s\S]*- run: npm run package\n[\s\S]*upload-artifact@[\s\S]*name: npm-package\n/,
+      /run: \.ci\/run[\s\S]*- run: npx node infra\/commands\/package\/build\.ts\n[\s\S]*upload-artifact@[\s\S]*name: npm-package\n/,
     );
-    expect(ci).toMatch(/path: \.local\/package\/\*\.tgz\n/); // `npm run package` prints this path
+    expect(ci).toMatch(/path: \.local\/package\/\*\.tgz\n/); // the command prints this path
     expect(steps).toMatch(
       /download-artifact@.*\n {8}with:\n {10}name: npm-package\n {10}path: release\n[\s\S]*attest-build/,
     );
@@ -204,10 +204,10 @@ describe('the README', () => {
     expect(rows).toMatch(/\| Windows \|.* WSL \|/);
   });
 
-  it('names the default stack and the AWS CLI, which the deployment uses', () => {
+  it('names the default stack, and what the deployment needs', () => {
     const [, deploying = ''] = /\n## Deploying\n([\s\S]*?)\n## /.exec(readme) ?? [];
     const stacks = [...deploying.matchAll(/--stack (\S+)/g)].map(([, name]) => name);
     expect(new Set(stacks)).toEqual(new Set([settingsOf({}).stackName]));
-    expect(deploying).toMatch(/You need .*the AWS CLI 2/);
+    expect(deploying).toMatch(/You need .*credentials and a region[\s\S]*Step 2 .*\n?.*the AWS CLI 2/);
   });
 });

@@ -1,126 +1,98 @@
-import { parseArgs } from 'node:util';
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
+import { awsReason } from './aws-reason.ts';
+import { type Option, type Parsed, parse, type Usage } from './usage.ts';
 
-/** An option for `parseArgs`, with its description and the placeholder of its value in the help. */
-type Option = { about: string } & (
-  | { type: 'string'; value?: string; default?: string; multiple?: boolean }
-  | { type: 'boolean'; value?: undefined; default: false }
-);
-
-/** The arguments that a command accepts. The help shows them. */
-export interface Usage<Options extends Record<string, Option>> {
-  /** Such as `npm start`. */
-  command: string;
-  /** The positional arguments, such as `TYPE`. Without it, there are none. */
-  positionals?: string;
-  about: string;
-  options: Options;
-  notes?: string;
+/** What a command uses of its process and of AWS. Tests replace these members. */
+export interface Shell {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The file with the settings of the deployment. The one of the checkout by default. */
+  readonly deploymentFile?: string;
+  /** Whether the standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Writes to the standard output. */
+  print(text: string): void;
+  /** Writes a line that is not a result to the standard error. */
+  say(line: string): void;
+  /** Asks the user. Throws if there is no terminal, or if the user presses Ctrl-C. */
+  ask(question: string): Promise<string>;
+  clock(): number;
+  wait(ms: number): Promise<unknown>;
+  /** Creates a client of the AWS SDK. Its `send` is the seam between the commands and AWS. */
+  client<Type extends object>(type: new (settings: { region?: string }) => Type): Type;
 }
 
-type ValueOf<O extends Option> = O['type'] extends 'boolean'
-  ? boolean
-  : O extends { multiple: true }
-    ? string[] | undefined
-    : O extends { default: string }
-      ? string
-      : string | undefined;
-
-export interface Parsed<Options extends Record<string, Option>> {
-  values: { [Name in keyof Options]: ValueOf<Options[Name]> };
-  positionals: string[];
+/** A part of a program, such as `npm start` or `npm run ops -- replay`. */
+export interface Command {
+  /** Returns the exit status. `name` replaces the start of the command line in the help. */
+  execute(args: readonly string[], shell: Shell, name?: string): Promise<number>;
 }
 
-const HELP = { help: { type: 'boolean', short: 'h', default: false, about: 'print this text' } } as const;
-
-/** Reads the command line. Returns the help instead if the command line contains `--help`. Throws `UserError`. */
-export function parse<Options extends Record<string, Option>>(
-  usage: Usage<Options>,
-  args: readonly string[],
-): Parsed<Options> | string {
-  const options: Record<string, Option> = { ...usage.options, ...HELP };
-  try {
-    const allowPositionals = usage.positionals !== undefined;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals });
-    return values.help ? helpOf(usage) : { values: values as Parsed<Options>['values'], positionals };
-  } catch (error) {
-    const [reason] = (error as Error).message.split(/\.(?:\s|$)/);
-    throw new UserError(`${reason}. Run \`${prefixOf(usage)} --help\` for the options.`);
-  }
-}
-
-export interface Command<Options extends Record<string, Option>> {
-  usage: Usage<Options>;
-  run(parsed: Parsed<Options>): Promise<void> | void;
-}
-
-/** A command whose options have the types of its usage. */
+/** Creates a command. `run` can return an exit status. The command prints a mistake of the user as one sentence. */
 export const command = <Options extends Record<string, Option>>(
   usage: Usage<Options>,
-  run: Command<Options>['run'],
-): Command<Options> => ({ usage, run });
+  run: (parsed: Parsed<Options>, shell: Shell) => Promise<unknown>,
+): Command => ({
+  async execute(args, shell, name = usage.command) {
+    try {
+      const parsed = parse({ ...usage, command: name }, args);
+      const status = typeof parsed === 'string' ? shell.print(parsed) : await run(parsed, shell);
+      return typeof status === 'number' ? status : 0;
+    } catch (error) {
+      const { message, stack = message } = error as Error;
+      shell.say(visible(error instanceof UserError ? message : (awsReason(error) ?? stack)));
+      return 1;
+    }
+  },
+});
 
-/** Runs a command. Prints a mistake of the user as one sentence, and exits with status 1. */
-export async function runCommand<Options extends Record<string, Option>>(
-  { usage, run }: Command<Options>,
-  args: readonly string[] = process.argv.slice(2),
-  name = usage.command,
-): Promise<void> {
+/** A command that runs the one named by its first argument. It loads only that one. */
+export const group = (
+  name: string,
+  about: string,
+  commands: Readonly<Record<string, { about: string; load(): Promise<Command> }>>,
+): Command => ({
+  async execute([first = '', ...args], shell) {
+    const found = Object.hasOwn(commands, first) ? commands[first] : undefined;
+    if (found) return (await found.load()).execute(args, shell, `${name} ${first}`);
+    if (first === '--help' || first === '-h') {
+      const width = Math.max(...Object.keys(commands).map(({ length }) => length)) + 3;
+      const rows = Object.entries(commands).map(([each, { about }]) => `  ${each.padEnd(width)}${about}`);
+      shell.print(
+        `Usage: ${name} COMMAND [options]\n\n${about}\n\n${rows.join('\n')}\n\nRun \`${name} COMMAND --help\` for the options.\n`,
+      );
+      return 0;
+    }
+    shell.say(`Name a command: ${Object.keys(commands).join(', ')}. Run \`${name} --help\` for a description.`);
+    return 1;
+  },
+});
+
+const { env: variables } = process;
+
+const processShell: Shell = {
+  variables,
+  isTerminal: process.stdout.isTTY === true,
+  print: (text) => void process.stdout.write(text),
+  say: (line) => void process.stderr.write(`${line}\n`),
+  async ask(question) {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const end = new AbortController();
+    terminal.once('close', () => end.abort()); // Ctrl-C, Ctrl-D, or no terminal
+    return terminal.question(question, { signal: end.signal }).finally(() => terminal.close());
+  },
+  clock: () => Date.now(),
+  wait,
+  // Unlike the AWS CLI and the CDK, the SDK does not read AWS_DEFAULT_REGION.
+  client: (type) =>
+    new type(variables.AWS_REGION || !variables.AWS_DEFAULT_REGION ? {} : { region: variables.AWS_DEFAULT_REGION }),
+};
+
+/** Runs a command with the arguments of this process, and ends the process after an error. */
+export async function runCommand(command: Command): Promise<void> {
   process.stdout.once('error', () => process.exit(1)); // for example, `head` closed the pipe
-  try {
-    const parsed = parse({ ...usage, command: name }, args);
-    if (typeof parsed === 'string') process.stdout.write(parsed);
-    else await run(parsed);
-  } catch (error) {
-    const { message, stack = message } = error as Error;
-    process.stderr.write(`${visible(error instanceof UserError ? message : stack)}\n`);
-    process.exit(1);
-  }
-}
-
-/** The value of an option with an integer. Throws `UserError`. */
-export function integer(option: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (text !== '' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new UserError(`--${option} must be an integer from ${min} to ${max}.`);
-}
-
-/** A time in milliseconds. Throws `UserError` if it is not a past time with a time zone. */
-export function pastTime(name: string, text: string | undefined, nowMs: number): number {
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text ?? '')
-    ? Date.parse(text ?? '')
-    : Number.NaN;
-  if (time <= nowMs) return time;
-  throw new UserError(`${name} must be a past time with a time zone, such as 2026-01-31T12:00:00Z.`);
-}
-
-/** The start of a command line. npm passes the arguments after `--`. */
-const prefixOf = ({ command }: { command: string }): string => (command.startsWith('npm ') ? `${command} --` : command);
-
-const WIDTH = 118;
-
-function helpOf({ command, positionals, about, options, notes }: Usage<Record<string, Option>>): string {
-  const rows = Object.entries<Option>({ ...options, ...HELP }).map(([name, { value, default: usual, about }]) => [
-    value ? `--${name} ${value}` : `--${name}`,
-    usual ? `${about} (${usual})` : about,
-  ]) as [option: string, about: string][];
-  const width = Math.max(...rows.map(([name]) => name.length)) + 3;
-  const indent = ' '.repeat(width + 2);
-  const lines = rows.map(
-    ([name, text]) => `  ${name.padEnd(width)}${wrap(text, WIDTH - indent.length).join(`\n${indent}`)}`,
-  );
-  const parts = [about, lines.join('\n'), notes].flatMap((part) => part ?? []);
-  const usage = [prefixOf({ command }), positionals, '[options]'].filter(Boolean).join(' ');
-  return `Usage: ${usage}\n\n${parts.join('\n\n')}\n`;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1);
-    if (line && line.length + word.length >= width) lines.push(word);
-    else lines[lines.length - 1] = line ? `${line} ${word}` : word;
-  }
-  return lines;
+  const status = await command.execute(process.argv.slice(2), processShell);
+  if (status !== 0) process.exit(status);
 }

@@ -12,6 +12,7 @@ import {
 import * as v from 'valibot';
 import { visible } from '../../lib/printable.ts';
 import { onPath, UserError } from '../user-error.ts';
+import type { Shell } from './command.ts';
 
 /** Where an export continues. The function that exports determines its members. */
 export type Position = Record<string, unknown>;
@@ -31,41 +32,46 @@ export class ExportFile {
   lines = 0;
   private readonly id: string;
   private readonly path: string | undefined;
-  private readonly descriptor: number;
+  private readonly descriptor: number | undefined;
+  private readonly shell: Pick<Shell, 'print' | 'isTerminal'>;
   private bytes = 0;
 
-  constructor(path: string | undefined, id: string) {
+  constructor(path: string | undefined, id: string, shell: Pick<Shell, 'print' | 'isTerminal'>) {
     this.id = id;
+    this.shell = shell;
     this.path = path;
     const saved = path === undefined ? undefined : onPath(path, () => savedFor(path));
     if (saved && saved.id !== id) throw new UserError(`${path} contains the export of ${saved.id}.`);
     if (path !== undefined && !saved && existsSync(path)) throw new UserError(`${path} exists already.`);
     this.position = saved?.position;
     this.bytes = saved?.bytes ?? 0;
-    this.descriptor = path === undefined ? process.stdout.fd : onPath(path, () => openSync(path, 'a', 0o600));
-    if (saved) ftruncateSync(this.descriptor, saved.bytes);
+    if (path !== undefined) this.descriptor = onPath(path, () => openSync(path, 'a', 0o600));
+    if (saved && this.descriptor !== undefined) ftruncateSync(this.descriptor, saved.bytes);
   }
 
   /** Appends a page. `next` is `null` for the last one. */
   write(lines: readonly string[], next: Position | null): void {
-    onPath(this.path ?? 'the standard output', () => this.append(lines, next));
+    const page = lines.map((line) => `${line}\n`).join('');
+    this.lines += lines.length;
+    const path = this.path;
+    const descriptor = this.descriptor;
+    // A terminal executes control characters. A file or a pipe gets the exact text.
+    if (path === undefined || descriptor === undefined) this.shell.print(this.shell.isTerminal ? visible(page) : page);
+    else onPath(path, () => this.append(path, descriptor, page, next));
   }
 
-  private append(lines: readonly string[], next: Position | null): void {
-    const page = lines.map((line) => `${line}\n`).join('');
-    // A terminal executes control characters. A file or a pipe gets the exact text.
-    const text = Buffer.from(this.path === undefined && process.stdout.isTTY ? visible(page) : page);
-    for (let written = 0; written < text.length; ) written += writeSync(this.descriptor, text, written);
-    this.lines += lines.length;
-    this.bytes += text.length;
-    if (this.path === undefined) return;
-    const path = positionPath(this.path);
-    if (next === null) rmSync(path, { force: true });
-    else {
-      const saved: v.InferOutput<typeof Saved> = { id: this.id, position: next, bytes: this.bytes };
-      writeFileSync(`${path}.new`, JSON.stringify(saved), { mode: 0o600 });
-      renameSync(`${path}.new`, path); // a crash leaves the old or the new position
+  private append(path: string, descriptor: number, page: string, next: Position | null): void {
+    const bytes = Buffer.from(page);
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+    this.bytes += bytes.length;
+    const position = positionPath(path);
+    if (next === null) {
+      rmSync(position, { force: true });
+      return;
     }
+    const saved: v.InferOutput<typeof Saved> = { id: this.id, position: next, bytes: this.bytes };
+    writeFileSync(`${position}.new`, JSON.stringify(saved), { mode: 0o600 });
+    renameSync(`${position}.new`, position); // a crash leaves the old or the new position
   }
 }
 

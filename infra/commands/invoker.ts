@@ -1,6 +1,8 @@
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { UserError } from '../user-error.ts';
-import { invokeFunction, stackOutputs } from './aws-cli.ts';
-import { readStackFile } from './target.ts';
+import type { Shell } from './command.ts';
+import { invokeFunction, outputsOf } from './deployment.ts';
+import { readStackFile, unreachable } from './target.ts';
 
 /** Invokes a function of the stack by its logical name. Throws `UserError` with the message of a function that failed. */
 export type Invoke = (name: 'Projects' | 'CreateProject', event: object) => Promise<unknown>;
@@ -11,14 +13,11 @@ interface Where {
 }
 
 /** Invokes the functions of a deployed stack, or of the running local stack without a name. Throws `UserError`. */
-export async function invokerOf({ stack: stackName, directory }: Where): Promise<Invoke> {
-  if (stackName === undefined) return localInvoker(directory);
-  const outputs = await stackOutputs(stackName);
-  return async (name, event) => {
-    const functionName = outputs[`${name}Function`];
-    if (!functionName) throw new UserError(`The stack ${stackName} has no output ${name}Function.`);
-    return invokeFunction(functionName, JSON.stringify(event));
-  };
+export async function invokerOf({ stack, directory }: Where, shell: Shell): Promise<Invoke> {
+  if (stack === undefined) return localInvoker(directory);
+  const output = await outputsOf(shell, stack);
+  const lambda = shell.client(LambdaClient);
+  return (name, event) => invokeFunction(lambda, output(`${name}Function`), JSON.stringify(event));
 }
 
 function localInvoker(directory: string | undefined): Invoke {
@@ -28,6 +27,8 @@ function localInvoker(directory: string | undefined): Invoke {
       method: 'POST',
       headers: { Authorization: `Bearer ${invoke_token}` },
       body: JSON.stringify(event),
+    }).catch((error: Error) => {
+      throw unreachable(base_url, error);
     });
     const result = (await response.json()) as { message?: string };
     if (!response.ok) throw new UserError(String(result.message));

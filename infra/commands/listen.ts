@@ -7,13 +7,15 @@ import { visible } from '../../lib/printable.ts';
 import { generateSecret, Secret } from '../../lib/webhooks/secrets.ts';
 import { signatureHeaders } from '../../lib/webhooks/signature.ts';
 import { UserError } from '../user-error.ts';
-import { command, runCommand } from './command.ts';
+import { command } from './command.ts';
 import { readDelivery } from './received.ts';
 import { RequestError, request, requireEventType, requireUrl, TARGET_OPTIONS, targetOf } from './target.ts';
 
 const POLL_INTERVAL_MS = 1000;
 /** An event can appear after one with a later timestamp, because clocks differ and transactions take time. */
 const OVERLAP_MS = 30_000;
+/** Every tenth poll reads the whole overlap. The others stop at the first page without a new event. */
+const POLLS_PER_OVERLAP = 10;
 
 export interface Listening {
   /** The base URL of the API, with its stage. */
@@ -35,6 +37,8 @@ interface Listed {
   id: string;
   type: EventType;
   timestamp: string;
+  /** The text of the event, which has the same bytes in deliveries. */
+  body: string;
 }
 
 /**
@@ -52,13 +56,12 @@ export async function forwardEvents(options: Listening): Promise<void> {
   const done = new Map<string, number>();
 
   let lastProblem = '';
-  while (!signal.aborted) {
+  for (let polls = 0; !signal.aborted; polls++) {
     try {
-      for (const { id, type, timestamp } of await eventsSince(since, types, done, get)) {
-        // The stored text has the same bytes as deliveries. If this request fails, the next poll finds the event again.
-        const body = await (await get(`/v1/events/${id}`)).text();
-        done.set(id, Date.parse(timestamp));
-        print(`${timestamp}  ${id}  ${await forward(options, { id, type, body })}`);
+      const isThorough = polls % POLLS_PER_OVERLAP === 0;
+      for (const event of await newEvents({ since, types, done, isThorough }, get)) {
+        done.set(event.id, Date.parse(event.timestamp));
+        print(`${event.timestamp}  ${event.id}  ${await forward(options, event)}`);
       }
       since = Math.max(since, ...[...done.values()].map((at) => at - OVERLAP_MS));
       for (const [id, at] of done) if (at < since) done.delete(id);
@@ -75,31 +78,50 @@ export async function forwardEvents(options: Listening): Promise<void> {
   }
 }
 
-/** Returns the events of some types, or of all, that are not in `done`, oldest first. A list of one type reads a sixth. */
-async function eventsSince(
-  since: number,
-  types: readonly string[],
-  done: ReadonlyMap<string, number>,
+interface Poll {
+  since: number;
+  /** The event types to list. An empty list means all types. A list of one type reads a sixth. */
+  types: readonly string[];
+  /** The events that were already forwarded, by id. */
+  done: ReadonlyMap<string, number>;
+  isThorough: boolean;
+}
+
+/** Returns the events that were not forwarded yet, oldest first. The API lists the newest first. */
+async function newEvents(
+  { since, types, done, isThorough }: Poll,
   get: (path: string) => Promise<Response>,
 ): Promise<Listed[]> {
   const events: Listed[] = [];
   const query = `/v1/events?limit=100&since=${new Date(since).toISOString()}`;
   for (const filter of types.length > 0 ? types.map((type) => `&type=${type}`) : ['']) {
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = (await (await get(query + filter + (cursor && `&cursor=${cursor}`))).json()) as {
-        data: Listed[];
-        next_cursor: string | null;
-      };
-      events.push(...page.data.filter(({ id }) => !done.has(id)));
-      cursor = page.next_cursor;
+      const text = await (await get(query + filter + (cursor && `&cursor=${cursor}`))).text();
+      const { data, next_cursor }: { data: Listed[]; next_cursor: string | null } = JSON.parse(text);
+      const bodies = elementsOf(text);
+      const added = data.map((event, i) => ({ ...event, body: bodies[i] ?? '' })).filter(({ id }) => !done.has(id));
+      events.push(...added);
+      cursor = added.length > 0 || isThorough ? next_cursor : null;
     }
   }
   return events.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** The texts of the objects in the list of a page. Parsing would change numbers that a double cannot represent. */
+export function elementsOf(page: string): string[] {
+  const elements: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (const { 0: token, index } of page.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if ((token === '{' || token === '[') && ++depth === 3) start = index;
+    if ((token === '}' || token === ']') && --depth === 2) elements.push(page.slice(start, index + 1));
+  }
+  return elements;
+}
+
 async function forward(
   { forwardTo, secret }: Pick<Listening, 'forwardTo' | 'secret'>,
-  { id, type, body }: { id: string; type: string; body: string },
+  { id, type, body }: Pick<Listed, 'id' | 'type' | 'body'>,
 ): Promise<string> {
   const startedAt = performance.now();
   const headers = {
@@ -124,7 +146,7 @@ async function forward(
 }
 
 const USAGE = {
-  command: 'npm run listen',
+  command: 'npm run dev -- listen',
   about:
     'Polls for new events once per second and forwards them to a URL on this machine, signed with a secret. Press Ctrl-C to stop.',
   options: {
@@ -148,18 +170,16 @@ const USAGE = {
   },
 } as const;
 
-export const listen = command(USAGE, async ({ values }) => {
+export const listen = command(USAGE, async ({ values }, { print, variables }) => {
   const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
   const { issues } = v.safeParse(Secret, secret);
   if (issues) throw new UserError(`--secret ${issues[0].message}.`);
   const types = values.events.split(',').filter(Boolean);
   for (const type of types) requireEventType(type);
   if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);
-  const { baseUrl, key } = targetOf(values, 'live');
+  const { baseUrl, key } = targetOf(values, 'live', variables);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
-  await forwardEvents({ baseUrl, key, forwardTo, types, secret, signal: stop.signal, print });
+  const printLine = (line: string) => print(`${visible(line)}\n`);
+  await forwardEvents({ baseUrl, key, forwardTo, types, secret, signal: stop.signal, print: printLine });
 });
-
-if (import.meta.main) await runCommand(listen);

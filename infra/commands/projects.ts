@@ -1,15 +1,14 @@
-import { createInterface } from 'node:readline/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { visible } from '../../lib/printable.ts';
 import type { ProjectOperation } from '../../lib/projects/administration.ts';
 import { UserError } from '../user-error.ts';
-import { command, runCommand } from './command.ts';
+import { command, type Shell } from './command.ts';
+import { STACK_OPTION } from './deployment.ts';
 import { ExportFile, type Position } from './export-file.ts';
 import { invokerOf } from './invoker.ts';
 import { DIRECTORY_OPTION } from './target.ts';
 
 const USAGE = {
-  command: 'npm run projects',
+  command: 'npm run ops -- projects',
   positionals: 'ACTION [ID]',
   about: `Manages the projects of a deployment or of the running local stack.
 
@@ -24,7 +23,7 @@ const USAGE = {
 
   enable-webhooks  enables the webhooks that failed deliveries disabled, and recovers their deliveries. Run it again to continue.`,
   options: {
-    stack: { type: 'string', value: 'NAME', about: 'name of the CloudFormation stack (the running local stack)' },
+    ...STACK_OPTION,
     ...DIRECTORY_OPTION,
     name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
     email: {
@@ -39,11 +38,9 @@ const USAGE = {
     'dry-run': { type: 'boolean', default: false, about: 'enable-webhooks: only count the webhooks' },
     output: { type: 'string', value: 'FILE', about: 'export: the file. Run the command again to continue it' },
   },
-  notes: 'With --stack, the command requires version 2 of the AWS CLI and credentials that can invoke the functions.',
 } as const;
 
-const say = (text: string) => void process.stderr.write(`${text}\n`);
-const print = (value: unknown) => void process.stdout.write(`${visible(JSON.stringify(value, null, 2))}\n`);
+const printed = (value: unknown) => `${visible(JSON.stringify(value, null, 2))}\n`;
 
 /** The longest pause between two calls, so that a command soon notices that another one has finished. */
 const MAX_PAUSE_MS = 10_000;
@@ -55,47 +52,48 @@ interface Progress {
   waits_until: string | null;
 }
 
-export async function listProjects(call: Call): Promise<void> {
+async function listProjects(call: Call, { print }: Shell): Promise<void> {
   let after: Position | undefined;
   do {
     const page = (await call({ operation: 'list', after })) as { data: object[]; next: Position | null };
-    for (const project of page.data) process.stdout.write(`${visible(JSON.stringify(project))}\n`);
+    for (const project of page.data) print(`${visible(JSON.stringify(project))}\n`);
     after = page.next ?? undefined;
   } while (after);
 }
 
 /** Continues a file that an earlier run has started. */
-export async function exportProject(call: Call, id: string, path: string | undefined): Promise<void> {
-  const file = new ExportFile(path, id);
+async function exportProject(call: Call, id: string, path: string | undefined, shell: Shell): Promise<void> {
+  const file = new ExportFile(path, id, shell);
   for (let after = file.position; ; ) {
     const page = (await call({ operation: 'export', id, after })) as { lines: string[]; next: Position | null };
     file.write(page.lines, page.next);
     if (page.next === null) break;
     after = page.next;
-    say(`${file.lines} lines`);
+    shell.say(`${file.lines} lines`);
   }
-  say(`The export is complete. This run wrote ${file.lines} lines.`);
+  shell.say(`The export is complete. This run wrote ${file.lines} lines.`);
 }
 
-export async function deleteProject(call: Call, id: string, name: string | undefined): Promise<void> {
+async function deleteProject(call: Call, id: string, name: string | undefined, shell: Shell): Promise<void> {
+  const { say, print, wait, clock } = shell;
   for (;;) {
     const progress = (await call({ operation: 'delete', id, name })) as Progress;
     if (progress.state === 'deleted') {
       say(
         `The project is deleted. ${progress.items_removed} items were removed, and a pass over the whole table found none.`,
       );
-      return print(progress);
+      return print(printed(progress));
     }
     const { items_removed, items_read, waits_until } = progress;
     say(
       `Removed ${items_removed} items${waits_until ? `. Checks again at ${waits_until}` : `, read ${items_read} in this pass`}.`,
     );
-    if (waits_until) await pause(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - Date.now())));
+    if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - clock())));
   }
 }
 
 /** Enables the webhooks of a page of projects per call, because there can be many. A repeated command finds only the others. */
-export async function enableWebhooks(call: Call, window: EnableWindow): Promise<void> {
+async function enableWebhooks(call: Call, window: EnableWindow, { say }: Shell): Promise<void> {
   let count = 0;
   let after: Position | undefined;
   do {
@@ -121,7 +119,7 @@ type Call = (operation: ProjectOperation) => Promise<unknown>;
 const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete', 'enable-webhooks'];
 const WITHOUT_ID = ['list', 'create', 'enable-webhooks'];
 
-const projects = command(USAGE, async ({ values, positionals: [action = '', id = '', ...more] }) => {
+export const projects = command(USAGE, async ({ values, positionals: [action = '', id = '', ...more] }, shell) => {
   const { name, email } = values;
   if (!ACTIONS.includes(action))
     throw new UserError(
@@ -130,40 +128,38 @@ const projects = command(USAGE, async ({ values, positionals: [action = '', id =
   if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
   if (action === 'enable-webhooks' && (id || !values.since))
     throw new UserError('Pass --since TIME, and --project ID for only one project.');
-  if (!id && !WITHOUT_ID.includes(action)) throw new UserError(`Name the project: npm run projects -- ${action} ID.`);
+  if (!id && !WITHOUT_ID.includes(action)) throw new UserError(`Name the project: ${USAGE.command} ${action} ID.`);
   if (more.length > 0) throw new UserError('Name one project.');
-  const invoke = await invokerOf(values);
+  const invoke = await invokerOf(values, shell);
   const call: Call = (operation) => invoke('Projects', operation);
-  if (action === 'list') return listProjects(call);
-  if (action === 'create')
-    return print(await invoke('CreateProject', { name, email: email?.length === 1 ? email[0] : email }));
-  if (action === 'enable-webhooks')
-    return enableWebhooks(call, {
-      id: values.project,
-      since: values.since ?? '',
-      until: values.until,
-      dry_run: values['dry-run'],
-    });
-  if (action === 'export') return exportProject(call, id, values.output);
-  if (action !== 'delete')
-    return print(await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id }));
+  if (action === 'list') return listProjects(call, shell);
+  if (action === 'create') {
+    const project = await invoke('CreateProject', { name, email: email?.length === 1 ? email[0] : email });
+    return shell.print(printed(project));
+  }
+  if (action === 'enable-webhooks') {
+    const { project, since = '', until, 'dry-run': dry_run } = values;
+    return enableWebhooks(call, { id: project, since, until, dry_run }, shell);
+  }
+  if (action === 'export') return exportProject(call, id, values.output, shell);
+  if (action !== 'delete') {
+    const result = await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id });
+    return shell.print(printed(result));
+  }
   const project = (await call({ operation: 'show', id })) as { name?: string };
-  await deleteProject(call, id, project.name === undefined ? undefined : (values.name ?? (await askName(id))));
+  await deleteProject(
+    call,
+    id,
+    project.name === undefined ? undefined : (values.name ?? (await askName(id, shell))),
+    shell,
+  );
 });
 
 /** Asks for the name, which the function compares. A continued deletion has no name anymore. Throws `UserError`. */
-async function askName(id: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const end = new AbortController();
-  terminal.once('close', () => end.abort()); // Ctrl-C, Ctrl-D, or no terminal
-  const question = `This removes all data of ${id}. Type the name of the project to confirm: `;
+async function askName(id: string, { ask }: Shell): Promise<string> {
   try {
-    return await terminal.question(question, { signal: end.signal });
+    return await ask(`This removes all data of ${id}. Type the name of the project to confirm: `);
   } catch {
     throw new UserError('Nothing was deleted. Type the name of the project, or pass it with --name.');
-  } finally {
-    terminal.close();
   }
 }
-
-if (import.meta.main) await runCommand(projects);

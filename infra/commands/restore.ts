@@ -1,21 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ListTagsOfResourceCommand,
+  ResourceNotFoundException,
+  RestoreTableToPointInTimeCommand,
+  type TableDescription,
+  TagResourceCommand,
+  UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
+  type UpdateTableCommandInput,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
 import { TIME_TO_LIVE } from '../../lib/deployment.ts';
+import { readDeployment, updateDeployment } from '../settings.ts';
 import { UserError } from '../user-error.ts';
-import { type AwsCall, awsCall, type Deployed, deployed } from './aws-cli.ts';
-import { command, integer, pastTime, runCommand } from './command.ts';
+import { command, type Shell } from './command.ts';
+import { DEPLOYED_STACK_OPTION, type Deployment, deploymentOf, requireStack } from './deployment.ts';
 import { resume } from './resume.ts';
+import { integer, pastTime } from './usage.ts';
 
-interface TableDescription {
-  TableArn: string;
-  TableStatus: string;
-  LatestStreamArn?: string;
-  StreamSpecification?: { StreamEnabled: boolean };
-  DeletionProtectionEnabled?: boolean;
-}
-interface Tag {
-  Key: string;
-  Value: string;
-}
+/** The time between two looks at a table that is not active yet. */
+const LOOK_MS = 15_000;
 
 /** The name of the table with the state of another one at a time. A repeated command continues with the same table. */
 export function restoredName(tableName: string, atMs: number): string {
@@ -27,67 +32,65 @@ export function restoredName(tableName: string, atMs: number): string {
  * Restores the table of a deployment to a new table, and sets what a restore does not set: the stream, the time to live,
  * point-in-time recovery, deletion protection and tags (DynamoDB Developer Guide, "Restore a table").
  */
-export async function restoreTable(
-  call: AwsCall,
-  { tableName }: Pick<Deployed, 'tableName'>,
+async function restoreTable(
+  { client, wait }: Pick<Shell, 'client' | 'wait'>,
+  { tableName }: Pick<Deployment, 'tableName'>,
   atMs: number,
-  pause: () => Promise<void>,
 ): Promise<{ tableName: string; streamArn: string }> {
+  const database = client(DynamoDBClient);
   const target = restoredName(tableName, atMs);
-  const describe = async (TableName: string) =>
-    ((await call('dynamodb', 'describe-table', { TableName })) as { Table: TableDescription }).Table;
+  const describe = async (TableName: string): Promise<TableDescription> =>
+    (await database.send(new DescribeTableCommand({ TableName }))).Table ?? {};
   const untilActive = async () => {
     let table = await describe(target);
-    for (; table.TableStatus !== 'ACTIVE'; table = await describe(target)) await pause();
+    for (; table.TableStatus !== 'ACTIVE'; table = await describe(target)) await wait(LOOK_MS);
     return table;
   };
   const source = await describe(tableName);
   const found = await describe(target).catch((error: unknown) => {
-    if (!String(error).includes('ResourceNotFoundException')) throw error;
+    if (!(error instanceof ResourceNotFoundException)) throw error;
   });
   if (!found) {
     const names = { SourceTableName: tableName, TargetTableName: target };
-    const RestoreDateTime = Math.floor(atMs / 1000);
-    await call('dynamodb', 'restore-table-to-point-in-time', { ...names, RestoreDateTime });
+    const RestoreDateTime = new Date(Math.floor(atMs / 1000) * 1000);
+    await database.send(new RestoreTableToPointInTimeCommand({ ...names, RestoreDateTime }));
   }
   const table = await untilActive();
-  const update = async (settings: object) => {
-    await call('dynamodb', 'update-table', { TableName: target, ...settings });
+  const update = async (settings: Omit<UpdateTableCommandInput, 'TableName'>) => {
+    await database.send(new UpdateTableCommand({ TableName: target, ...settings }));
     await untilActive();
   };
-  const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
-  if (!table.StreamSpecification?.StreamEnabled) await update({ StreamSpecification });
+  if (!table.StreamSpecification?.StreamEnabled)
+    await update({ StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } });
   if (!table.DeletionProtectionEnabled) await update({ DeletionProtectionEnabled: true });
   const TimeToLiveSpecification = { AttributeName: TIME_TO_LIVE, Enabled: true };
-  await call('dynamodb', 'update-time-to-live', { TableName: target, TimeToLiveSpecification }).catch(
-    (error: unknown) => {
-      if (!String(error).includes('already enabled')) throw error;
-    },
-  );
+  await database
+    .send(new UpdateTimeToLiveCommand({ TableName: target, TimeToLiveSpecification }))
+    .catch((error: Error) => {
+      if (!error.message.includes('already enabled')) throw error;
+    });
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
-  await call('dynamodb', 'update-continuous-backups', { TableName: target, PointInTimeRecoverySpecification });
-  const { Tags } = (await call('dynamodb', 'list-tags-of-resource', { ResourceArn: source.TableArn })) as {
-    Tags: Tag[];
-  };
-  const own = Tags.filter(({ Key }) => !Key.startsWith('aws:')); // AWS sets the others
-  if (own.length > 0) await call('dynamodb', 'tag-resource', { ResourceArn: table.TableArn, Tags: own });
+  await database.send(new UpdateContinuousBackupsCommand({ TableName: target, PointInTimeRecoverySpecification }));
+  const { Tags = [] } = await database.send(new ListTagsOfResourceCommand({ ResourceArn: source.TableArn }));
+  const own = Tags.filter(({ Key }) => !Key?.startsWith('aws:')); // AWS sets the others
+  if (own.length > 0) await database.send(new TagResourceCommand({ ResourceArn: table.TableArn, Tags: own }));
   return { tableName: target, streamArn: (await describe(target)).LatestStreamArn ?? '' };
 }
 
 const USAGE = {
-  command: 'npm run restore',
+  command: 'npm run ops -- restore',
   about: `Restores the table to an earlier time, as a new table that a deployment then uses. The old table stays as it is.
 
-  1. npm run restore -- --at TIME            creates the table, and prints the command for the deployment
-  2. npx cdk deploy --parameters ConfirmTable=…  makes the service use the table
-  3. npm run restore -- --resume --at TIME   queues the deliveries that waited at that time`,
+  1. npm run ops -- restore --stack NAME --at TIME            creates the table, and writes it to deployment.json
+  2. npx cdk deploy --parameters ConfirmTable=…               makes the service use the table
+  3. npm run ops -- restore --stack NAME --at TIME --resume   queues the deliveries that waited at that time`,
   options: {
+    ...DEPLOYED_STACK_OPTION,
     at: {
       type: 'string',
       value: 'TIME',
       about: 'the time, such as 2026-01-31T12:00:00Z. The latest one is 5 minutes ago',
     },
-    stack: { type: 'string', value: 'NAME', about: 'the name of the stack', default: 'DocumentSyncService' },
     resume: {
       type: 'boolean',
       default: false,
@@ -100,7 +103,6 @@ const USAGE = {
       default: '60',
     },
   },
-  notes: 'The command requires version 2 of the AWS CLI and credentials.',
 } as const;
 
 const AFTER_THE_TIME = `Until the deployment, the service works with the old table. The new table lacks all changes after TIME:
@@ -109,28 +111,28 @@ const AFTER_THE_TIME = `Until the deployment, the service works with the old tab
     small events whose first attempt waits in a queue. The old table still contains all of them.
   - Deliveries that ended later are in progress again. Endpoints can receive the same event twice, with the same id.`;
 
-const restore = command(USAGE, async ({ values }) => {
-  const at = pastTime('--at', values.at, Date.now());
+export const restore = command(USAGE, async ({ values }, shell) => {
+  const at = pastTime('--at', values.at, shell.clock());
   const minutes = integer('events', values.events, 0, 1440);
-  const service = await deployed(awsCall, values.stack);
+  const service = await deploymentOf(shell, requireStack(values.stack));
   if (values.resume) {
     if (!service.tableName.endsWith(restoredName('', at)))
       throw new UserError(`The stack uses the table ${service.tableName}. Deploy it with the restored table first.`);
-    const { deliveries, events, connections } = await resume(awsCall, service, at - minutes * 60_000);
-    process.stdout.write(
+    const { deliveries, events, connections } = await resume(shell, service, at - minutes * 60_000);
+    return shell.print(
       `Queued ${deliveries} deliveries in progress, ${events} events and ${connections} checks of connections.\n`,
     );
-    return;
   }
-  const { tableName, streamArn } = await restoreTable(awsCall, service, at, () => sleep(15_000));
-  process.stdout.write(`${AFTER_THE_TIME.replace('TIME', values.at ?? '')}
+  const { tableName, streamArn } = await restoreTable(shell, service, at);
+  const table = { name: tableName, streamArn };
+  const isWritten = readDeployment(shell.deploymentFile)?.stackName === values.stack;
+  if (isWritten) updateDeployment({ table }, shell.deploymentFile);
+  shell.print(`${AFTER_THE_TIME.replace('TIME', values.at ?? '')}
 
-Add the table to deployment.json, and deploy:
+${isWritten ? 'deployment.json now names the table. Deploy it:' : 'Add the table to the settings of the stack, and deploy it:'}
 
-  "table": ${JSON.stringify({ name: tableName, streamArn })}
+  "table": ${JSON.stringify(table)}
 
   npx cdk deploy --parameters ConfirmTable=${tableName}
 `);
 });
-
-if (import.meta.main) await runCommand(restore);

@@ -1,4 +1,13 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  DynamoDBClient,
+  paginateScan,
+  type ScanCommandInput,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { itemKey } from '../../lib/aws/items.ts';
 import { toDelivery } from '../../lib/deliveries/log-store.ts';
@@ -8,13 +17,11 @@ import { UNDER_WAY } from '../../lib/deliveries/retry-schedule.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';
-import { type AwsCall, type Deployed, invokeFunction } from './aws-cli.ts';
+import type { Shell } from './command.ts';
+import { type Deployment, invokeFunction } from './deployment.ts';
 
 type Attributes = Record<string, AttributeValue>;
-interface Page {
-  Items: Attributes[];
-  LastEvaluatedKey?: object;
-}
+type Clients = Pick<Shell, 'client'>;
 
 /** The maximum number of writes in a transaction, and of messages in a request. */
 const WRITES = 100;
@@ -37,15 +44,15 @@ const parts = <Value>(list: readonly Value[], size: number): Value[][] =>
  * - Each connection gets a check.
  */
 export async function resume(
-  call: AwsCall,
-  service: Deployed,
+  shell: Clients,
+  service: Deployment,
   sinceMs: number,
 ): Promise<Record<'deliveries' | 'events' | 'connections', number>> {
   const spaces = new Map<string, Space>();
   const found: DeliveryRecord[] = [];
   const events: Attributes[] = [];
   const connections: ConnectionRecord[] = [];
-  for await (const item of scan(call, { TableName: service.tableName, ...waitingSince(sinceMs) })) {
+  for await (const item of scan(shell, { TableName: service.tableName, ...waitingSince(sinceMs) })) {
     const [kind, projectId = '', environment = ''] = String(item.pk?.S).split('#');
     if (kind === 'EVENT') events.push(item);
     else if (kind === 'HOOKS') spaces.set(String(item.sk?.S), { projectId, environment } as Space);
@@ -54,29 +61,30 @@ export async function resume(
   }
   const deliveries = found.filter(({ webhookId, test }) => spaces.has(webhookId) && !test);
   const attempted = deliveries.filter(({ attempt }) => attempt > 0);
-  for (const some of parts(attempted, WRITES)) await markUnqueued(call, service.tableName, some);
+  for (const some of parts(attempted, WRITES))
+    await markUnqueued(shell.client(DynamoDBClient), service.tableName, some);
   const messages = deliveries.map((delivery) => messageOf(delivery, spaces.get(delivery.webhookId) as Space));
   await send(
-    call,
+    shell,
     service.deliveriesUrl,
     messages.map((message) => ({ message, group: groupOf(message) })),
   );
   const checks = connections.map(({ id, ...space }) => ({
     message: { connectionId: id, projectId: space.projectId, environment: space.environment },
   }));
-  await send(call, service.checksUrl, checks);
-  await fanOutAgain(service.fanOut, events);
+  await send(shell, service.checksUrl, checks);
+  await fanOutAgain(shell, service.fanOut, events);
   return { deliveries: deliveries.length, events: events.length, connections: connections.length };
 }
 
 /** Passes the stored events of a period to the fan-out again, and returns their number. Reads the whole table. */
 export async function fanOutStored(
-  call: AwsCall,
-  { tableName: TableName, fanOut }: Pick<Deployed, 'tableName' | 'fanOut'>,
+  shell: Clients,
+  { tableName: TableName, fanOut }: Pick<Deployment, 'tableName' | 'fanOut'>,
   sinceMs: number,
   untilMs: number,
 ): Promise<number> {
-  const events = scan(call, {
+  const events = scan(shell, {
     TableName,
     FilterExpression: 'begins_with(pk, :event) AND #at BETWEEN :since AND :until',
     ExpressionAttributeNames: { '#at': 'at' },
@@ -86,10 +94,10 @@ export async function fanOutStored(
       ':until': { N: String(untilMs) },
     },
   });
-  return fanOutAgain(fanOut, events);
+  return fanOutAgain(shell, fanOut, events);
 }
 
-function waitingSince(sinceMs: number): object {
+function waitingSince(sinceMs: number): Omit<ScanCommandInput, 'TableName'> {
   const [pending, retrying] = UNDER_WAY;
   return {
     FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
@@ -107,18 +115,17 @@ function waitingSince(sinceMs: number): object {
   };
 }
 
-async function* scan(call: AwsCall, request: object): AsyncGenerator<Attributes> {
-  let after: object | undefined;
-  do {
-    const input = { ...request, ConsistentRead: true, ExclusiveStartKey: after };
-    const page = (await call('dynamodb', 'scan', input)) as Page;
-    yield* page.Items;
-    after = page.LastEvaluatedKey;
-  } while (after);
+async function* scan({ client }: Clients, input: ScanCommandInput): AsyncGenerator<Attributes> {
+  const pages = paginateScan({ client: client(DynamoDBClient) }, { ...input, ConsistentRead: true });
+  for await (const { Items = [] } of pages) yield* Items;
 }
 
 /** Marks that the retries of recorded attempts are not queued, except for deliveries that have changed since. */
-async function markUnqueued(call: AwsCall, TableName: string, deliveries: readonly DeliveryRecord[]): Promise<void> {
+async function markUnqueued(
+  database: DynamoDBClient,
+  TableName: string,
+  deliveries: readonly DeliveryRecord[],
+): Promise<void> {
   const TransactItems = deliveries.map(({ webhookId, eventId, run, attempt }) => ({
     Update: {
       TableName,
@@ -135,11 +142,12 @@ async function markUnqueued(call: AwsCall, TableName: string, deliveries: readon
     },
   }));
   try {
-    await call('dynamodb', 'transact-write-items', { TransactItems });
+    await database.send(new TransactWriteItemsCommand({ TransactItems }));
   } catch (error) {
-    if (!String(error).includes('TransactionCanceledException')) throw error;
+    if (!(error instanceof TransactionCanceledException)) throw error;
     if (deliveries.length > 1)
-      for (const half of parts(deliveries, Math.ceil(deliveries.length / 2))) await markUnqueued(call, TableName, half);
+      for (const half of parts(deliveries, Math.ceil(deliveries.length / 2)))
+        await markUnqueued(database, TableName, half);
   }
 }
 
@@ -148,14 +156,19 @@ function messageOf({ webhookId, eventId, run, attempt, attempts }: DeliveryRecor
   return { webhookId, eventId, ...space, run, attempt: Math.max(attempt, 1), trigger };
 }
 
-async function send(call: AwsCall, QueueUrl: string, messages: { message: object; group?: string }[]): Promise<void> {
+async function send(
+  { client }: Clients,
+  QueueUrl: string,
+  messages: { message: object; group?: string }[],
+): Promise<void> {
+  const sqs = client(SQSClient);
   for (const some of parts(messages, MESSAGES)) {
     const Entries = some.map(({ message, group }, i) => ({
       Id: String(i),
       MessageBody: JSON.stringify(message),
       ...(group && { MessageGroupId: group }),
     }));
-    const { Failed = [] } = (await call('sqs', 'send-message-batch', { QueueUrl, Entries })) as { Failed?: unknown[] };
+    const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     if (Failed.length > 0)
       throw new UserError(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
   }
@@ -163,15 +176,17 @@ async function send(call: AwsCall, QueueUrl: string, messages: { message: object
 
 /** Invokes the fan-out with the insertions of these events, and returns their number. */
 async function fanOutAgain(
+  { client }: Clients,
   functionName: string,
   events: Iterable<Attributes> | AsyncIterable<Attributes>,
 ): Promise<number> {
+  const lambda = client(LambdaClient);
   let count = 0;
   let batch: object[] = [];
   let bytes = 0;
   const flush = async () => {
     if (batch.length === 0) return;
-    const response = await invokeFunction(functionName, JSON.stringify({ Records: batch, isReplay: true }));
+    const response = await invokeFunction(lambda, functionName, JSON.stringify({ Records: batch, isReplay: true }));
     const { batchItemFailures } = response as { batchItemFailures: unknown[] };
     if (batchItemFailures.length > 0)
       throw new UserError(`${functionName} did not handle all events. Repeat the command.`);

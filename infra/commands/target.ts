@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../../lib/events/types.ts';
 import type { Violation } from '../../lib/schema.ts';
 import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
+import type { Shell } from './command.ts';
 
 /** The API that a command calls, and the key. */
 export interface Target {
@@ -47,13 +48,14 @@ export function readStackFile(option: string, directory: string | undefined): St
 export function targetOf(
   { 'base-url': baseUrl, directory, key }: Partial<Record<'base-url' | 'directory' | 'key', string | undefined>>,
   type: 'live' | 'admin',
+  variables: Shell['variables'],
 ): Target {
   if (baseUrl === undefined) {
     const { base_url, keys } = readStackFile('--base-url', directory);
     return { baseUrl: base_url, key: key ?? keys[type] };
   }
   requireUrl('base-url', baseUrl);
-  const given = key ?? process.env.DOCUMENT_SYNC_KEY;
+  const given = key ?? variables.DOCUMENT_SYNC_KEY;
   if (!given) throw new UserError('Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.');
   return { baseUrl: baseUrl.replace(/\/+$/, ''), key: given };
 }
@@ -112,7 +114,7 @@ const REASONS: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-function unreachable(baseUrl: string, { message, cause }: Error): RequestError {
+export function unreachable(baseUrl: string, { message, cause }: Error): RequestError {
   const { code = '', message: reason = message } = (cause ?? {}) as { code?: string; message?: string };
   return new RequestError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`, 0);
 }

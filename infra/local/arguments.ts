@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { integer, type Parsed } from '../commands/command.ts';
+import { integer, type Parsed } from '../commands/usage.ts';
 import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
 import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';

@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { command, integer, runCommand } from '../commands/command.ts';
+import { command, runCommand } from '../commands/command.ts';
+import { integer } from '../commands/usage.ts';
 import { compileCache, localDirectory } from '../project-root.ts';
 import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
@@ -8,7 +9,7 @@ import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
 const directory = join(localDirectory, 'sam');
 
 const USAGE = {
-  command: 'npm run sam:services',
+  command: 'npx node infra/local/sam.ts',
   about: 'Starts the services that `sam local` lacks.',
   options: {
     port: { type: 'string', value: 'N', about: 'port of the services', default: '3002' },

@@ -12,7 +12,7 @@ import { type FanOutDeps, fanOutBatch } from './fan-out.ts';
 import { toDelivery } from './log-store.ts';
 import { type DeliveryChange, type Tally, tally } from './stats.ts';
 
-/** A batch of the stream, or one that `npm run replay` read from the bucket of failed events. */
+/** A batch of the stream, or one that `npm run ops -- replay` read from the bucket of failed events. */
 export interface FanOutBatch extends DynamoDBStreamEvent {
   isReplay?: boolean;
 }

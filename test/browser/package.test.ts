@@ -27,7 +27,7 @@ const run = async (command: string, ...args: string[]): Promise<string> =>
   (await execute(command, args, { cwd: directory, env })).stdout;
 
 beforeAll(async () => {
-  tarball = (await execute('npm', ['run', '--silent', 'package'])).stdout.trim();
+  tarball = (await execute('npx', ['node', 'infra/commands/package/build.ts'])).stdout.trim();
   directory = mkdtempSync(join(tmpdir(), 'package-'));
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }');
   await run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball);
@@ -286,17 +286,7 @@ describe('the npm package', () => {
     const call = ['--base-url', service.stack.baseUrl, '--key', adminKey];
     expect(await run('npx', 'document-sync', 'trigger', 'sync.completed', ...call)).toMatch(/^evt_\w+\n$/);
     expect(await run('npx', 'document-sync', 'listen', '--help')).toMatch(/^Usage: document-sync listen \[options\]\n/);
-    const smoke = await run(
-      'npx',
-      'document-sync',
-      'smoke',
-      '--base-url',
-      service.stack.baseUrl,
-      '--admin-key',
-      adminKey,
-    );
-    expect(smoke).toMatch(/\n\d+ passed, 0 failed, \d+ skipped\n$/);
-    await expect(run('npx', 'document-sync')).rejects.toThrow('Usage: document-sync (listen | trigger | smoke)');
+    await expect(run('npx', 'document-sync')).rejects.toThrow('Name a command: listen, trigger.');
   });
 
   it('runs in a bundle in a page of another origin, with a scoped token', async () => {

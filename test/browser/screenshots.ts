@@ -19,7 +19,7 @@ import { writeItems } from '../support/items.ts';
 import { CHROMIUM } from './browser.ts';
 
 /*
- * `npm run screenshots` takes the screenshots of the README from a local stack with a day of sample traffic. An argument
+ * `npx node test/browser/screenshots.ts` takes the screenshots of the README from a local stack with a day of sample traffic. An argument
  * chooses another directory, and adds a picture of every page in light, dark and 400 pixels.
  */
 

@@ -1,27 +1,18 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from '../../infra/commands/command.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { dev } from '../../infra/commands/dev.ts';
 import { ExportFile } from '../../infra/commands/export-file.ts';
+import { ops } from '../../infra/commands/ops.ts';
 import { request, targetOf } from '../../infra/commands/target.ts';
+import { parse } from '../../infra/commands/usage.ts';
+import { type Performers, ran, testShell } from '../support/shell.ts';
 
-const COMMANDS = {
-  'npm start': 'infra/local/main.ts',
-  'npm run listen': 'infra/commands/listen.ts',
-  'npm run trigger': 'infra/commands/trigger.ts',
-  'npm run replay': 'infra/commands/replay.ts',
-  'npm run projects': 'infra/commands/projects.ts',
-  'npm run restore': 'infra/commands/restore.ts',
-  'npm run smoke': 'infra/commands/smoke/main.ts',
-  'npm run sam:services': 'infra/local/sam.ts',
-  'npm run simulate': 'test/memory/simulation/main.ts',
-  'npm run bench': 'test/measure/bench/main.ts',
-};
-const NO_REGION = 'aws: [ERROR]: An error occurred (NoRegion): You must specify a region.';
+const GROUPS = { ops, dev: dev('npm run dev --') };
+const COMMANDS = ['ops projects', 'ops restore', 'ops replay', 'ops smoke', 'dev listen', 'dev trigger'];
 /** An address with a port that nothing uses. */
 const CLOSED = await new Promise<string>((resolve) => {
   const server = net.createServer().listen(0, '127.0.0.1', () => {
@@ -29,146 +20,196 @@ const CLOSED = await new Promise<string>((resolve) => {
     server.close(() => resolve(`http://127.0.0.1:${port}`));
   });
 });
-
-function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const { DOCUMENT_SYNC_KEY: _, ...env } = process.env;
-  env.PATH = `${directory}:${env.PATH}`;
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-    child.stdin?.end();
-  });
-}
-
-/** What the function of the stack `service` returns: a page of projects, a project or a page of an export. */
-const LINE = '{"text":"\u009b2J\u202e"}';
-const RESULT = { name: '\u009b2J', data: [{ name: '\u202e' }], lines: [LINE], next: null };
-/** An AWS CLI with the stack `service`. */
-const CLI = `#!/bin/sh
-case "$1 $2 $4" in
-  'cloudformation describe-stacks service') echo '{"Stacks":[{"Outputs":[{"OutputKey":"ProjectsFunction","OutputValue":"p"}]}]}' ;;
-  'lambda invoke p') printf %s '${JSON.stringify(RESULT)}' > "$7"; echo '{"StatusCode":200}' ;;
-  *) printf '\naws: [ERROR]: An error occurred (NoRegion): You must specify a region.\n\n' >&2; exit 253 ;;
-esac
-`;
 const directory = mkdtempSync(join(tmpdir(), 'commands-'));
-beforeAll(() => writeFileSync(join(directory, 'aws'), CLI, { mode: 0o755 }));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-describe.each(Object.entries(COMMANDS))('%s', (command, file) => {
+/** Runs a command line without `npm run`, such as `ops projects list`. */
+function run(line: string, performers?: Performers, members?: Parameters<typeof testShell>[1]) {
+  const [group = '', ...args] = line.split(' ').map((word) => (word === "''" ? '' : word));
+  return ran(GROUPS[group as keyof typeof GROUPS], args, performers, members);
+}
+
+/** What the function of the stack returns: a page of projects, a project or a page of an export. */
+const LINE = '{"text":"\u009b2J\u202e"}';
+const RESULT = { name: '\u009b2J', data: [{ name: '\u202e' }], lines: [LINE], next: null };
+const DEPLOYED: Performers = {
+  DescribeStacks: () => ({ Stacks: [{ Outputs: [{ OutputKey: 'ProjectsFunction', OutputValue: 'p' }] }] }),
+  Invoke: () => ({ Payload: Buffer.from(JSON.stringify(RESULT)) }),
+};
+const failing = (error: object): Performers => ({
+  DescribeStacks() {
+    throw Object.assign(new Error(), error);
+  },
+});
+
+describe.each(COMMANDS)('npm run %s', (line) => {
+  const name = `npm run ${line.replace(' ', ' -- ')}`;
+
   it('prints its options with --help', async () => {
-    const { status, stdout, stderr } = await run(file, '--help');
+    const { status, stdout, stderr } = await run(`${line} --help`);
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(new RegExp(`^Usage: ${command} -- .*\\[options\\]\n`));
+    expect(stdout).toMatch(new RegExp(`^Usage: ${name} .*\\[options\\]\n`));
     expect(stdout.match(/ --\w\S*/g)?.filter((option) => option !== option.toLowerCase())).toEqual([]);
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(130);
+    for (const text of stdout.split('\n')) expect(text.length).toBeLessThanOrEqual(130);
   });
 
   it('states an unknown option in one sentence', async () => {
-    const { status, stdout, stderr } = await run(file, '--unknown');
-    expect([status, stdout, stderr]).toEqual([
-      1,
-      '',
-      `Unknown option '--unknown'. Run \`${command} -- --help\` for the options.\n`,
-    ]);
+    const stderr = `Unknown option '--unknown'. Run \`${name} --help\` for the options.\n`;
+    expect(await run(`${line} --unknown`)).toEqual({ status: 1, stdout: '', stderr });
   });
 });
 
 it.each([
-  ['restore', ['--at', 'noon'], '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
+  ['ops', 'projects, restore, replay, smoke'],
+  ['dev', 'listen, trigger'],
+])('npm run %s lists its commands with --help, and names them without one', async (group, names) => {
+  const { status, stdout } = await run(`${group} --help`);
+  expect(status).toBe(0);
+  expect([...stdout.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name]) => name).join(', ')).toBe(names);
+  for (const other of ['', ' remove', ' toString'])
+    expect(await run(group + other)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Name a command: ${names}. Run \`npm run ${group} -- --help\` for a description.\n`,
+    });
+});
+
+const TIME = '2026-01-31T12:00:00Z';
+const PAST_TIME = '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.';
+const STACK = 'Pass --stack NAME, because this command needs a deployment and not the local stack.';
+const REPLAYS = 'Name what to replay: events, schedules, or since TIME.';
+it.each<[string, string | RegExp]>([
+  ['ops restore --stack none --at noon', PAST_TIME],
+  ['ops restore --stack none --at 2999-01-31T12:00:00Z', PAST_TIME],
+  [`ops restore --at ${TIME}`, STACK],
+  ['ops replay events', STACK],
+  ['ops replay events bucket', REPLAYS],
+  ['ops replay', REPLAYS],
+  ['ops replay since noon', 'since must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
+  [`ops smoke --base-url ${CLOSED} --key svc_admin_k`, `Cannot reach ${CLOSED}: connection refused.`],
+  [`ops smoke --base-url ${CLOSED} --key k`, /^--key or DOCUMENT_SYNC_KEY must be an admin key/],
+  ['ops smoke --listen 0', '--listen must be an integer from 1 to 65535.'],
+  [`ops smoke --stack none --base-url ${CLOSED}`, 'Pass either --stack or --base-url.'],
   [
-    'restore',
-    ['--at', '2999-01-31T12:00:00Z'],
-    '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.',
-  ],
-  ['listen', ['--base-url', CLOSED, '--key', 'k'], `Cannot reach ${CLOSED}: connection refused.`],
-  ['listen', ['--base-url', 'nowhere', '--key', 'k'], '--base-url must be an http: or https: URL.'],
-  ['listen', ['--base-url', CLOSED], 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
-  ['listen', ['--secret', ''], '--secret must not be empty.'],
-  ['listen', ['--secret', 'whsec_'], '--secret must have the base64 of at least 16 bytes after whsec_.'],
-  ['listen', ['--secret', 'whsec_!!'], '--secret must have the base64 of at least 16 bytes after whsec_.'],
-  ['listen', ['--forward-to', 'here'], '--forward-to must be an http: or https: URL.'],
-  [
-    'listen',
-    ['--events', 'document.moved'],
-    /^The event type document\.moved does not exist\. The types are document\.created, .*/,
-  ],
-  ['trigger', [], /^Name one event type: document\.created, .*/],
-  ['trigger', ['document.changed', '--base-url', CLOSED, '--key', 'k'], `Cannot reach ${CLOSED}: connection refused.`],
-  ['smoke/main', ['--base-url', CLOSED, '--admin-key', 'svc_admin_k'], `Cannot reach ${CLOSED}: connection refused.`],
-  ['smoke/main', ['--base-url', CLOSED, '--admin-key', 'k'], /^--admin-key or DOCUMENT_SYNC_KEY must be an admin key/],
-  ['smoke/main', ['--listen', '0'], /^(--listen must be an integer from 1 to 65535|Pass --base-url)/],
-  [
-    'projects',
-    ['move', '--stack', 'none'],
+    'ops projects move',
     'Name what to do: list, create, show, suspend, resume, create-key, export, delete or enable-webhooks.',
   ],
-  ['projects', ['create', '--stack', 'none'], 'Pass --name and --email.'],
-  ['projects', ['list', '--stack', 'none'], NO_REGION],
+  ['ops projects create --stack none', 'Pass --name and --email.'],
+  ['ops projects show', 'Name the project: npm run ops -- projects show ID.'],
+  ['ops projects enable-webhooks', 'Pass --since TIME, and --project ID for only one project.'],
+  [`ops projects enable-webhooks prj_1 --since ${TIME}`, 'Pass --since TIME, and --project ID for only one project.'],
   [
-    'projects',
-    ['export', 'prj_1', '--stack', 'service', '--output', '/dev/null/x'],
-    /^Cannot use \/dev\/null\/x: .+\./,
+    'ops projects list --directory /nowhere',
+    'Pass --stack, or start the local stack with `npm start -- --directory /nowhere`.',
   ],
-  ['restore', ['--at', '2026-01-31T12:00:00Z'], NO_REGION],
-  ['replay', ['events', 'bucket', 'fan-out'], NO_REGION],
-  ['replay', ['schedules', 'https://queue'], NO_REGION],
-  ...[[], ['prj_1', '--since', '2026-01-31T12:00:00Z']].map((more): [string, string[], string] => [
-    'projects',
-    ['enable-webhooks', ...more, '--stack', 'none'],
-    'Pass --since TIME, and --project ID for only one project.',
-  ]),
-  ['replay', ['events'], 'Name what to replay: events BUCKET FUNCTION, schedules QUEUE_URL, or since TIME.'],
-  ['replay', ['since', 'noon'], 'since must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
-])('npm run %s with %j states the reason in one sentence', async (name, args, reason) => {
-  const { status, stderr } = await run(`infra/commands/${name}.ts`, ...args);
-  expect(status).toBe(1);
-  if (reason instanceof RegExp) expect(stderr).toMatch(reason);
-  else expect(stderr).toBe(`${reason}\n`);
-  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  ['ops projects export prj_1 --stack service --output /dev/null/x', /^Cannot use \/dev\/null\/x: .+\.$/],
+  [`dev listen --base-url ${CLOSED} --key k`, `Cannot reach ${CLOSED}: connection refused.`],
+  ['dev listen --base-url nowhere --key k', '--base-url must be an http: or https: URL.'],
+  [`dev listen --base-url ${CLOSED}`, 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
+  ["dev listen --secret ''", '--secret must not be empty.'],
+  ['dev listen --secret whsec_!!', '--secret must have the base64 of at least 16 bytes after whsec_.'],
+  ['dev listen --forward-to here', '--forward-to must be an http: or https: URL.'],
+  ['dev listen --events document.moved', /^The event type document\.moved does not exist\. The types are /],
+  ['dev trigger', /^Name one event type: document\.created, /],
+  [`dev trigger document.changed --base-url ${CLOSED} --key k`, `Cannot reach ${CLOSED}: connection refused.`],
+])('npm run %s states the reason in one sentence', async (line, reason) => {
+  const { status, stderr } = await run(line, DEPLOYED);
+  expect([status, stderr.trimEnd().split('\n')]).toEqual([
+    1,
+    [reason instanceof RegExp ? expect.stringMatching(reason) : reason],
+  ]);
 });
 
-describe('npm run projects', () => {
-  it('deletes nothing without the name of the project and a terminal', async () => {
-    const { status, stderr } = await run('infra/commands/projects.ts', 'delete', 'prj_1', '--stack', 'service');
-    expect([status, stderr.split('\n').at(1)]).toEqual([
-      1,
-      'Nothing was deleted. Type the name of the project, or pass it with --name.',
-    ]);
-  });
-});
-
+const FAILED = { $metadata: {} };
+const NO_CREDENTIALS = 'Could not load credentials from any providers';
 it.each([
-  ['list', []],
-  ['show', ['prj_1']],
-  ['export', ['prj_1']],
-])('npm run projects -- %s writes no control and no direction characters to a terminal', async (action, args) => {
-  const terminal = ['--import', 'data:text/javascript,process.stdout.isTTY=true'] as const;
-  const { status, stdout } = await run(
-    ...terminal,
-    'infra/commands/projects.ts',
-    action,
-    ...args,
-    '--stack',
-    'service',
-  );
-  expect(status).toBe(0);
-  expect(stdout).toMatch(/\\u009b2J|\\u202e/);
-  expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  [{ message: 'Region is missing' }, 'There is no AWS region. Set AWS_REGION, or a region in your AWS profile.'],
+  [
+    { name: 'CredentialsProviderError', message: NO_CREDENTIALS },
+    'There are no AWS credentials. Set AWS_PROFILE, or the variables of the credentials.',
+  ],
+  [{ name: 'CredentialsProviderError', message: 'The SSO session has expired' }, 'The SSO session has expired.'],
+  [
+    { name: 'ValidationError', message: 'Stack with id service does not exist', ...FAILED },
+    'The stack service does not exist in this account and region.',
+  ],
+  [
+    { name: 'AccessDenied', message: 'User: a is not authorized to perform: b\non resource: c', ...FAILED },
+    'AWS denied the call. User: a is not authorized to perform: b.',
+  ],
+  [
+    { name: 'Error', code: 'ENOTFOUND', message: 'getaddrinfo ENOTFOUND aws', ...FAILED },
+    'Cannot reach AWS: getaddrinfo ENOTFOUND aws.',
+  ],
+  [
+    { name: 'ExpiredToken', message: 'The token is expired.', ...FAILED },
+    'AWS rejected the call (ExpiredToken): The token is expired.',
+  ],
+])('each command for a deployment explains %j in one sentence', async (error, reason) => {
+  const lines = [
+    'projects list',
+    `restore --at ${TIME}`,
+    'replay events',
+    `replay since ${TIME}`,
+    'smoke --key svc_admin_',
+  ];
+  for (const line of lines)
+    expect(await run(`ops ${line} --stack service`, failing(error))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${reason}\n`,
+    });
 });
 
-it('npm run projects -- export writes the exact text to a pipe', async () => {
-  const { stdout } = await run('infra/commands/projects.ts', 'export', 'prj_1', '--stack', 'service');
-  expect(stdout).toBe(`${LINE}\n`);
+it('prints the stack trace of an error that is no mistake of the user', async () => {
+  const { stderr } = await run('ops projects list --stack service', failing({ message: 'a bug' }));
+  expect(stderr).toMatch(/a bug|at /);
+});
+
+it('states the reason of a function that failed', async () => {
+  const Invoke = () => ({ FunctionError: 'Unhandled', Payload: Buffer.from('{"errorMessage":"There is no project"}') });
+  const { stderr } = await run('ops projects show prj_1 --stack service', { ...DEPLOYED, Invoke });
+  expect(stderr).toBe('p failed: There is no project\n');
+});
+
+describe('npm run ops -- projects', () => {
+  it.each([[undefined], ['Acme']])('deletes a project only with its name, which is %s', async (name) => {
+    const events: string[] = [];
+    const deletion = { state: 'deleted', items_removed: 1, items_read: 1, waits_until: null };
+    const Invoke = ({ Payload }: { Payload: Buffer }) => {
+      const { operation, name } = JSON.parse(Payload.toString());
+      events.push(`${operation} ${name}`);
+      return { Payload: Buffer.from(JSON.stringify(operation === 'show' ? { name: 'Acme' } : deletion)) };
+    };
+    const answered = name === undefined ? {} : { ask: async () => name };
+    const { status, stderr } = await run('ops projects delete prj_1 --stack s', { ...DEPLOYED, Invoke }, answered);
+    const missing = 'Nothing was deleted. Type the name of the project, or pass it with --name.\n';
+    expect([status, stderr === missing]).toEqual(name === undefined ? [1, true] : [0, false]);
+    expect(events).toEqual(['show undefined', ...(name === undefined ? [] : ['delete Acme'])]);
+  });
+
+  it.each([
+    'list',
+    'show prj_1',
+    'export prj_1',
+  ])('%s writes no control and no direction characters to a terminal', async (action) => {
+    const { status, stdout } = await run(`ops projects ${action} --stack service`, DEPLOYED, { isTerminal: true });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/\\u009b2J|\\u202e/);
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('export writes the exact text to a pipe', async () => {
+    expect((await run('ops projects export prj_1 --stack service', DEPLOYED)).stdout).toBe(`${LINE}\n`);
+  });
 });
 
 describe('the file of an export', () => {
   const path = join(directory, 'export');
   const position = `${path}.position`;
+  const shell = testShell();
   const continued = async () => {
-    const args = ['export', 'prj_1', '--stack', 'service', '--output', path];
-    const { status, stderr } = await run('infra/commands/projects.ts', ...args);
+    const { status, stderr } = await run(`ops projects export prj_1 --stack service --output ${path}`, DEPLOYED);
     return [status, stderr];
   };
   afterEach(() => {
@@ -176,10 +217,10 @@ describe('the file of an export', () => {
   });
 
   it('continues after the last page that was written with its position', async () => {
-    new ExportFile(path, 'prj_1').write(['{"page":1}'], { section: 'keys' });
+    new ExportFile(path, 'prj_1', shell).write(['{"page":1}'], { section: 'keys' });
     writeFileSync(path, '{"pag', { flag: 'a' });
     const files = [path, position].map((file) => statSync(file).mode & 0o777);
-    expect([files, new ExportFile(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
+    expect([files, new ExportFile(path, 'prj_1', shell).position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
     expect((await continued())[0]).toBe(0);
     expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":1}\n${LINE}\n`, false]);
   });
@@ -200,20 +241,34 @@ describe('the file of an export', () => {
   });
 
   it('keeps the old position when the new one cannot be written completely', () => {
-    const file = new ExportFile(path, 'prj_1');
+    const file = new ExportFile(path, 'prj_1', shell);
     file.write(['{}'], { section: 'keys' });
     mkdirSync(`${position}.new`);
     expect(() => file.write(['{}'], { section: 'webhooks' })).toThrow(`Cannot use ${path}:`);
     rmSync(`${position}.new`, { recursive: true });
-    expect(new ExportFile(path, 'prj_1').position).toEqual({ section: 'keys' });
+    expect(new ExportFile(path, 'prj_1', shell).position).toEqual({ section: 'keys' });
   });
 });
 
 describe('a command that calls the API', () => {
-  it('needs a URL unless the local stack is running', () => {
-    const read = () => targetOf({ key: 'key' }, 'live');
-    if (existsSync('.local/stack.json')) expect(read().key).toBe('key');
-    else expect(read).toThrow('Pass --base-url, or start the local stack with `npm start`.');
+  it('uses the running local stack of a directory', () => {
+    const keys = { live: 'live', admin: 'admin' };
+    writeFileSync(join(directory, 'stack.json'), JSON.stringify({ base_url: CLOSED, invoke_token: 'token', keys }));
+    expect(targetOf({ directory }, 'admin', {})).toEqual({ baseUrl: CLOSED, key: 'admin' });
+    expect(targetOf({ directory, key: 'other' }, 'live', {})).toEqual({ baseUrl: CLOSED, key: 'other' });
+  });
+
+  it('says in one sentence that the local stack was killed', async () => {
+    const { stderr } = await run(`ops projects list --directory ${directory}`);
+    expect(stderr).toBe(`Cannot reach ${CLOSED}: connection refused.\n`);
+  });
+
+  it('takes the key from the environment', () => {
+    const variables = { DOCUMENT_SYNC_KEY: 'svc_live_environment' };
+    expect(targetOf({ 'base-url': `${CLOSED}/` }, 'live', variables)).toEqual({
+      baseUrl: CLOSED,
+      key: variables.DOCUMENT_SYNC_KEY,
+    });
   });
 
   it.each([
@@ -234,10 +289,7 @@ describe('a command that calls the API', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const failed = request({ baseUrl, key: 'k' }, 'GET', '/v1/events?limit=1');
-    await expect(failed).rejects.toMatchObject({
-      message: `GET /v1/events: 401 ${reason}`,
-      status: 401,
-    });
+    await expect(failed).rejects.toMatchObject({ message: `GET /v1/events: 401 ${reason}`, status: 401 });
     server.close();
   });
 });

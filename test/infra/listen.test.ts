@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { forwardEvents } from '../../infra/commands/listen.ts';
+import { elementsOf, forwardEvents } from '../../infra/commands/listen.ts';
 
 const START = Date.parse('2026-01-31T12:00:00Z');
 const SECRET = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
@@ -38,8 +37,9 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
     const listed = events
       .filter(({ at, type }) => at >= since && (wanted === null || type === wanted))
       .sort((a, b) => b.at - a.at);
-    const body =
-      pathname === '/v1/events' ? { data: listed.map(shown), next_cursor: null } : { id: pathname.slice(11) };
+    const from = Number(searchParams.get('cursor') ?? 0);
+    const next = from + 100 < listed.length ? String(from + 100) : null;
+    const body = { data: listed.slice(from, from + 100).map(shown), next_cursor: next };
     response.setHeader('Date', new Date(START).toUTCString());
     response.writeHead(fails(pathname) ?? 200).end(JSON.stringify(body));
   });
@@ -75,7 +75,7 @@ async function linesOf(
 
 const idsIn = (lines: readonly string[]) => lines.flatMap((line) => /evt_\w+/.exec(line)?.[0] ?? []);
 
-describe('npm run listen', () => {
+describe('listen', () => {
   it('prints an event that appears after one with a later timestamp, and each event once', async () => {
     const api = await startApi();
     const add = (id: string, at: number) => () => void api.events.push({ id, at });
@@ -103,16 +103,43 @@ describe('npm run listen', () => {
     expect(api.lists).toEqual([...types, ...types]);
   });
 
-  it.each([429, 500])('prints an event in the next poll when reading it returned %d', async (status) => {
-    let left = 2;
-    const api = await startApi((path) => (path === '/v1/events/evt_a' && left-- > 0 ? status : undefined));
-    const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}, () => {}]);
+  it.each([429, 500])('prints an event in the next poll when a list returned %d', async (status) => {
+    let left = 1;
+    const api = await startApi((path) => (path === '/v1/events' && left-- > 0 ? status : undefined));
+    api.events.push({ id: 'evt_a', at: START });
+    const lines = await linesOf(api, [() => {}]);
     expect(lines).toEqual([
       `Showing events, signed with ${SECRET}`,
-      expect.stringContaining(`Polling failed, trying again: GET /v1/events/evt_a: ${status}`),
+      expect.stringContaining(`Polling failed, trying again: GET /v1/events: ${status}`),
       expect.stringContaining('evt_a  ✓ verified'),
       'Polling works again.',
     ]);
+  });
+
+  it('reads only new pages at 100 events per second, and finds a late event within ten polls', async () => {
+    const api = await startApi();
+    const idOf = (i: number) => `evt_${String(i).padStart(5, '0')}`;
+    let count = 0;
+    const pages: number[] = [];
+    const second = () => {
+      pages.push(api.lists.splice(0).length);
+      for (let i = 0; i < 100; i++, count++) api.events.push({ id: idOf(count), at: START + count * 10 });
+    };
+    const late = () => void api.events.push({ id: 'evt_late', at: START + 15_000 });
+    const lines = await linesOf(api, [...Array(30).fill(second), late, ...Array(10).fill(second), () => {}]);
+    expect(new Set(idsIn(lines))).toEqual(new Set([...Array.from({ length: count }, (_, i) => idOf(i)), 'evt_late']));
+    expect(idsIn(lines)).toHaveLength(count + 1);
+    const few = pages.filter((read) => read <= 2).length;
+    expect(few).toBeGreaterThanOrEqual(pages.length - 5); // the others read the whole overlap
+  });
+
+  it('keeps the text of each event in a page', () => {
+    const events = [
+      '{"id":"a","data":{"n":12345678901234567890,"m":1.10}}',
+      '{"id":"b","text":"}\\\\\\"]{","list":[[{}]]}',
+    ];
+    expect(elementsOf(`{"data":[${events.join(',')}],"next_cursor":"[{"}`)).toEqual(events);
+    expect(elementsOf('{"data":[],"next_cursor":null}')).toEqual([]);
   });
 
   it('stops when the API rejects the key', async () => {
@@ -133,18 +160,5 @@ describe('npm run listen', () => {
     const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}], { forwardTo });
     expect(lines.at(-1)).toContain('→ 307');
     expect(paths).toEqual(['/hook']);
-  });
-
-  it('takes the key from the environment', async () => {
-    const api = await startApi();
-    const env = { ...process.env, DOCUMENT_SYNC_KEY: 'svc_live_environment' };
-    const child = spawn(process.execPath, ['infra/commands/listen.ts', '--base-url', api.baseUrl], {
-      env,
-      stdio: 'pipe',
-    });
-    await once(api.server, 'request');
-    expect(api.keys).toEqual(['Bearer svc_live_environment']);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
   });
 });

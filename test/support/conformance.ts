@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { openApi, violationsOf } from '../../infra/commands/smoke/openapi.ts';
 import { METHODS } from '../../infra/local/gateway/routes.ts';
 import { operationsByPath } from '../../lib/http/operations.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/http/problems.ts';
+import { openApi, violationsOf } from './openapi.ts';
 import type { Answer } from './service.ts';
 
 interface Response {

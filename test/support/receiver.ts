@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { openApi, violationsOf } from '../../infra/commands/smoke/openapi.ts';
 import { afterFile } from './after-file.ts';
+import { openApi, violationsOf } from './openapi.ts';
 import { eventually } from './service.ts';
 
 export interface Received {

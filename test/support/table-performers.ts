@@ -16,11 +16,10 @@ import type { LocalStack } from '../../infra/local/stack.ts';
 import { REGION } from '../../infra/local/template.ts';
 import { afterFile } from './after-file.ts';
 import { databaseEndpoint } from './database.ts';
-import type { Performers } from './operator.ts';
+import type { Performers } from './shell.ts';
 
 const credentials = { accessKeyId: 'operator', secretAccessKey: 'local' };
 type Items = Record<string, never>[];
-type Named = { TableName: string };
 
 /** The copies of the tables of a database, by name and second. A restore is possible at these times. */
 const copies = new Map<string, Items>();
@@ -42,21 +41,17 @@ export async function copyTable({ tableName }: LocalStack): Promise<number> {
   return at;
 }
 
-/** Runs the DynamoDB operations of the AWS CLI on the database of a local stack. A restore needs `copyTable`. */
+/** Performs the operations of DynamoDB on the database of a local stack. A restore needs `copyTable`. */
 export function tablePerformers(stack: LocalStack): Performers {
-  // The operator has already validated the requests.
   const database = new DynamoDBClient({ endpoint: databaseEndpoint(), region: REGION, credentials });
   afterFile(() => database.destroy());
-  const describe = async (input: Named) => database.send(new DescribeTableCommand(input));
   return {
-    'dynamodb DescribeTable': (input) => describe(input as Named),
+    DescribeTable: (input) => database.send(new DescribeTableCommand(input)),
     // A restore keeps keys and indexes, and no other settings.
-    async 'dynamodb RestoreTableToPointInTime'({ SourceTableName, TargetTableName, RestoreDateTime }) {
-      const source = String(SourceTableName);
-      const TableName = String(TargetTableName);
-      const items = copies.get(keyOf(source, Number(RestoreDateTime) * 1000));
+    async RestoreTableToPointInTime({ SourceTableName, TargetTableName: TableName, RestoreDateTime }) {
+      const items = copies.get(keyOf(SourceTableName, RestoreDateTime.getTime()));
       if (!items) throw new Error(`InvalidRestoreTimeException: ${RestoreDateTime}`);
-      const { Table } = await describe({ TableName: source });
+      const { Table } = await database.send(new DescribeTableCommand({ TableName: SourceTableName }));
       const indexes = Table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
         IndexName,
         KeySchema,
@@ -72,17 +67,15 @@ export function tablePerformers(stack: LocalStack): Performers {
         }),
       );
       for (const Item of items) await database.send(new PutItemCommand({ TableName, Item }));
-      return undefined;
     },
-    // The database encrypts nothing.
-    'dynamodb UpdateTable': ({ SSESpecification, ...input }) =>
-      SSESpecification ? describe(input as Named) : database.send(new UpdateTableCommand(input as never)),
-    'dynamodb UpdateTimeToLive': (input) => database.send(new UpdateTimeToLiveCommand(input as never)),
-    'dynamodb ListTagsOfResource': (input) => database.send(new ListTagsOfResourceCommand(input as never)),
-    'dynamodb TagResource': (input) => database.send(new TagResourceCommand(input as never)),
-    'dynamodb Scan': (input) => database.send(new ScanCommand(input as never)),
-    async 'dynamodb TransactWriteItems'(input) {
-      await database.send(new TransactWriteItemsCommand(input as never));
+    UpdateTable: (input) => database.send(new UpdateTableCommand(input)),
+    UpdateTimeToLive: (input) => database.send(new UpdateTimeToLiveCommand(input)),
+    UpdateContinuousBackups: () => {}, // local databases have no backups
+    ListTagsOfResource: (input) => database.send(new ListTagsOfResourceCommand(input)),
+    TagResource: (input) => database.send(new TagResourceCommand(input)),
+    Scan: (input) => database.send(new ScanCommand(input)),
+    async TransactWriteItems(input) {
+      await database.send(new TransactWriteItemsCommand(input));
       stack.writes.give();
     },
   };

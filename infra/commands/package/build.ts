@@ -7,7 +7,7 @@ import { bundleOptions } from '../../bundle.ts';
 import { localDirectory, projectRoot } from '../../project-root.ts';
 
 /*
- * npm run package: builds the npm package for integrators, and prints the path of its tarball, which each release contains. The
+ * npx node infra/commands/package/build.ts builds the npm package for integrators, and prints the path of its tarball, which each release contains. The
  * generators of types require an older TypeScript, so they have their own dependencies.
  */
 

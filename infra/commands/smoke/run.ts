@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cleanUp } from './clean-up.ts';
-import { type Client, createClient } from './client.ts';
+import { type Client, createClient, pagesOf } from './client.ts';
 import type { Receiver } from './receiver.ts';
 
 export interface Options {
@@ -42,39 +41,24 @@ export interface Result {
   reason: string;
 }
 
-export const BEGIN = 'Creates a sandbox key with the admin key';
+const BEGIN = 'Creates a sandbox key with the admin key';
 export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
 
 /** Runs the checks sequentially and deletes the resources that they created, also after a failure or an interruption. */
-export async function smoke(
+export async function runChecks(
   checks: readonly Check[],
   options: Options,
   report: (result: Result) => void,
 ): Promise<Result[]> {
+  const { baseUrl, adminKey, signal } = options;
   const name = `smoke-${randomBytes(4).toString('hex')}`;
-  const as = (credential: string | null) => createClient(options, credential);
+  const as = (credential: string | null) => createClient(baseUrl, credential, signal);
   const results: Result[] = [];
   const add = (name: string, outcome: Result['outcome'], reason = '') => {
-    const result = { name, outcome, reason };
-    results.push(result);
-    report(result);
+    results.push({ name, outcome, reason });
+    report({ name, outcome, reason });
   };
-  let run: Run | undefined;
-  await attempt(BEGIN, async () => {
-    run = await begin(name, as, options);
-  });
-  for (const check of checks) {
-    const missing = missingFor(check, options);
-    if (options.signal.aborted) add(check.name, 'skipped', 'interrupted');
-    else if (!run) add(check.name, 'skipped', 'the run could not create a key');
-    else if (missing !== undefined) add(check.name, 'skipped', missing);
-    else await attempt(check.name, () => check.run(run as Run));
-  }
-  const { signal: _, ...rest } = options; // clean up after an interruption too
-  await attempt(CLEAN_UP, () => cleanUp(name, createClient(rest, options.adminKey)));
-  return results;
-
-  async function attempt(name: string, work: () => Promise<void>): Promise<void> {
+  const attempt = async (name: string, work: () => Promise<void>) => {
     try {
       await work();
       add(name, 'passed');
@@ -82,22 +66,73 @@ export async function smoke(
       if ((error as Error).name === 'AbortError') add(name, 'skipped', 'interrupted');
       else add(name, 'failed', (error as Error).message.split('\n')[0]);
     }
-  }
-}
-
-async function begin(name: string, as: Run['as'], options: Options): Promise<Run> {
-  const admin = as(options.adminKey);
-  const createKey = async () => {
-    const response = await admin('POST', '/v1/keys', { body: { type: 'test', name } });
-    if (response.status !== 201) throw new Error(`${response.request}: ${response.status} ${response.text}`);
-    return response.json;
   };
-  const { key } = await createKey();
-  return { ...options, name, as, admin, createKey, test: as(key) };
+  let run: Run | undefined;
+  await attempt(BEGIN, async () => {
+    const createKey = async () => {
+      const response = await as(adminKey)('POST', '/v1/keys', { body: { type: 'test', name } });
+      if (response.status !== 201) throw new Error(`${response.request}: ${response.status} ${response.text}`);
+      return response.json;
+    };
+    run = { ...options, name, as, admin: as(adminKey), createKey, test: as((await createKey()).key) };
+  });
+  for (const check of checks) {
+    const missing = missingFor(check, options);
+    if (signal.aborted) add(check.name, 'skipped', 'interrupted');
+    else if (!run) add(check.name, 'skipped', 'the run could not create a key');
+    else if (missing !== undefined) add(check.name, 'skipped', missing);
+    else await attempt(check.name, () => check.run(run as Run));
+  }
+  await attempt(CLEAN_UP, () => cleanUp(name, createClient(baseUrl, adminKey))); // after an interruption too
+  return results;
 }
 
 /** The precondition of a check that is not met, if there is one. */
 function missingFor({ needs }: Check, { baseUrl, receiver }: Options): string | undefined {
-  if (needs === 'https' && !baseUrl.startsWith('https:')) return '--base-url is not an https: URL';
+  if (needs === 'https' && !baseUrl.startsWith('https:')) return 'the base URL is not an https: URL';
   return needs === 'receiver' && !receiver ? '--receiver is missing' : undefined;
+}
+
+/** Deletes the resources of a run, including those whose response was lost. A revoked key remains in the list of keys. */
+async function cleanUp(name: string, admin: Client): Promise<void> {
+  const left: string[] = [];
+  const remove = async (
+    list: string,
+    isOurs: (entry: Entry) => boolean,
+    removal: (entry: Entry) => [string, string],
+  ) => {
+    const entries: Entry[] = [];
+    for await (const { request, status, json } of pagesOf(admin, list)) {
+      if (status === 200) entries.push(...json.data.filter(isOurs));
+      else left.push(`${request}: ${status}`);
+    }
+    for (const entry of entries) {
+      const { request, status } = await admin(...removal(entry));
+      if (status >= 300 && status !== 404) left.push(`${request}: ${status}`);
+    }
+  };
+  await remove(
+    '/v1/webhooks?environment=sandbox&limit=100',
+    ({ description }) => description === name,
+    ({ id }) => ['DELETE', `/v1/webhooks/${id}?environment=sandbox`],
+  );
+  await remove(
+    `/v1/documents?environment=sandbox&limit=100&prefix=${name}`,
+    () => true,
+    ({ document_key }) => ['DELETE', `/v1/documents/${document_key}?environment=sandbox`],
+  );
+  await remove(
+    '/v1/keys?limit=100',
+    (key) => key.name === name && key.status !== 'revoked',
+    ({ id }) => ['POST', `/v1/keys/${id}/revoke`],
+  );
+  if (left.length > 0) throw new Error(`resources of ${name} are left: ${left.join('; ')}`);
+}
+
+interface Entry {
+  id: string;
+  name: string | null;
+  status: string;
+  description: string | null;
+  document_key: string;
 }

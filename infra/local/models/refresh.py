@@ -37,38 +37,6 @@ OPERATIONS = {
         "SendMessageBatch",
     ],
 }
-# The operations that operators run with the AWS CLI (infra/RUNBOOK.md and infra/commands/aws-cli.ts).
-OPERATOR_OPERATIONS = {
-    "apigateway": ["CreateApiKey", "CreateUsagePlanKey", "GetApiKeys", "GetUsagePlanKeys"],
-    "budgets": ["CreateBudget"],
-    "cloudformation": ["CancelUpdateStack", "ContinueUpdateRollback", "DescribeStackResource", "DescribeStacks"],
-    "dynamodb": [
-        "DescribeTable",
-        "ListTagsOfResource",
-        "RestoreTableToPointInTime",
-        "Scan",
-        "TagResource",
-        "TransactWriteItems",
-        "UpdateContinuousBackups",
-        "UpdateTable",
-        "UpdateTimeToLive",
-    ],
-    "kms": ["CancelKeyDeletion", "DescribeKey", "EnableKey"],
-    "lambda": ["DeleteFunctionConcurrency", "GetEventSourceMapping", "Invoke", "UpdateEventSourceMapping"],
-    "logs": ["FilterLogEvents"],
-    "s3": ["ListObjectsV2"],
-    "sesv2": ["DeleteSuppressedDestination", "GetAccount", "ListSuppressedDestinations"],
-    "sns": ["ListSubscriptionsByTopic", "Subscribe"],
-    "sqs": [
-        "DeleteMessage",
-        "GetQueueAttributes",
-        "ReceiveMessage",
-        "SendMessage",
-        "SendMessageBatch",
-        "StartMessageMoveTask",
-    ],
-    "wafv2": ["AssociateWebACL", "CreateWebACL"],
-}
 # Documentation and the code of the SDKs. What remains describes the values.
 KEPT = ("type", "required", "enum", "min", "max", "pattern", "union")
 
@@ -107,4 +75,3 @@ def write(name, operations):
 
 
 write("service-models.json", OPERATIONS)
-write("operator-models.json", OPERATOR_OPERATIONS)

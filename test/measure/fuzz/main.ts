@@ -7,7 +7,7 @@ import { type LocalStack, startStack } from '../../../infra/local/stack.ts';
 import { attack, type Run } from './schemathesis.ts';
 import { CALLER_TYPES, createLastAdminKey, createSubject } from './subjects.ts';
 
-// `npm run test:fuzz` runs Schemathesis against the local stack with every type of caller. FUZZ_SEED and FUZZ_EXAMPLES set the
+// Runs Schemathesis against the local stack with every type of caller. FUZZ_SEED and FUZZ_EXAMPLES set the
 // seed and the number of requests, and FUZZ_CALLERS selects types of callers. The same seed sends the same requests.
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_131);
 const maxExamples = Number(process.env.FUZZ_EXAMPLES ?? 3);

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { command, integer, type Parsed, runCommand } from '../../../infra/commands/command.ts';
+import { command, runCommand } from '../../../infra/commands/command.ts';
+import { integer, type Parsed } from '../../../infra/commands/usage.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { loadSimulation } from './plant.ts';
 import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';

@@ -22,7 +22,7 @@ const CALLS_OF_EMAIL = 6;
 const VISIBILITY_MS = 3 * 60 * 1000;
 
 /**
- * `npm run test:faults` runs every fault at every call. `npm test` runs one fault at each call, and the simulation covers the
+ * With `FAULT_RUNS`, every fault runs at every call. Otherwise `npm test` runs one fault at each call, and the simulation covers the
  * rest.
  */
 export const IS_THOROUGH = process.env.FAULT_RUNS !== undefined;

@@ -139,10 +139,10 @@ describe('npm start', () => {
     await eventually(() => second.output().includes('pass --directory'), 50_000);
     const [, own = ''] = /pass --directory (.+)\n/.exec(second.output()) ?? [];
     expect([file(), dirname(own)]).toEqual([stack, directory]);
-    expect(targetOf({ directory }, 'live')).toEqual({ baseUrl: stack.base_url, key: stack.keys.live });
-    const { baseUrl } = targetOf({ directory: own }, 'admin');
+    expect(targetOf({ directory }, 'live', {})).toEqual({ baseUrl: stack.base_url, key: stack.keys.live });
+    const { baseUrl } = targetOf({ directory: own }, 'admin', {});
     expect(second.output()).toContain(`Ready: ${baseUrl}\n`);
-    const list = ['infra/commands/projects.ts', 'list', '--directory', own];
+    const list = ['infra/commands/ops.ts', 'projects', 'list', '--directory', own];
     expect((await promisify(execFile)(process.execPath, list)).stdout).toContain('"name":"Demo"');
     await second.stop();
     expect([file(), existsSync(own)]).toEqual([stack, false]);

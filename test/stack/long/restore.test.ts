@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, inject, it, vi } from 'vitest';
+import { ops } from '../../../infra/commands/ops.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { createState } from '../../../infra/local/services/state.ts';
 import { synthesize } from '../../../infra/local/synthesize.ts';
 import type { SettingsInput } from '../../../infra/settings.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { databaseEndpoint } from '../../support/database.ts';
-import { startOperator } from '../../support/operator.ts';
 import { eventually, FAST } from '../../support/service.ts';
+import { ran } from '../../support/shell.ts';
 import { stackPerformers } from '../../support/stack-performers.ts';
 import { copyTable } from '../../support/table-performers.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './upgrades/deployment.ts';
@@ -45,11 +46,11 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
   const printed = await during({ assembly, state, at: later, pace: FAST }, async (stack) => {
     await complete(stack, work);
     await eventually(() => state.messages.size + state.schedules.size === 0);
-    const operator = await startOperator(stackPerformers(stack));
-    const command = `npm run -s restore -- --at ${new Date(at).toISOString()}`;
-    await expect(operator.run(`${command} --resume`)).rejects.toThrow('Deploy it with the restored table first.');
-    expect(await operator.run(command)).toContain('npx cdk deploy --parameters ConfirmTable=');
-    return operator.run(command); // continues with the same table
+    const args = ['restore', '--stack', 'Service', '--at', new Date(at).toISOString()];
+    const restore = (...more: string[]) => ran(ops, [...args, ...more], stackPerformers(stack));
+    expect((await restore('--resume')).stderr).toMatch(/ Deploy it with the restored table first\.\n$/);
+    expect((await restore()).stdout).toContain('npx cdk deploy --parameters ConfirmTable=');
+    return (await restore()).stdout; // continues with the same table
   });
   const [, printedTable = ''] = /"table": (\{.*\})/.exec(printed) ?? [];
   const table: { name: string; streamArn: string } = JSON.parse(printedTable);
@@ -65,15 +66,16 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
   const restored = synthesizeWith({ table });
   for (const { received } of Object.values(endpoints)) received.length = 0;
   await during({ assembly: restored, state, at: later, pace: FAST }, async (stack) => {
-    const operator = await startOperator(stackPerformers(stack));
-    const command = `npm run -s restore -- --at ${new Date(at).toISOString()} --resume`;
-    expect(await operator.run(command)).toMatch(
-      /^Queued 1 deliveries in progress, \d+ events and 1 checks of connections/,
-    );
+    const args = ['restore', '--stack', 'Service', '--at', new Date(at).toISOString(), '--resume'];
+    const resume = () => ran(ops, args, stackPerformers(stack));
+    expect(await resume()).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Queued 1 deliveries in progress, \d+ events and 1 checks of connections/),
+    });
     await recover(stack, work); // the customer repeats a recovery
     await proceed(stack, work, endpoints);
     await complete(stack, work, { counted: ATTEMPTS - 2 });
-    await operator.run(command); // is harmless
+    await resume(); // is harmless
     await eventually(() => state.messages.size + state.schedules.size === 0);
     await complete(stack, work, { counted: ATTEMPTS - 2 });
   });

@@ -1,19 +1,21 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checks } from '../../../infra/commands/smoke/checks/all.ts';
+import { ops } from '../../../infra/commands/ops.ts';
 import { type Receiver, startReceiver } from '../../../infra/commands/smoke/receiver.ts';
-import { BEGIN, CLEAN_UP, type Options, type Result, smoke } from '../../../infra/commands/smoke/run.ts';
+import { CLEAN_UP, type Options, runChecks } from '../../../infra/commands/smoke/run.ts';
+import { checks } from '../../../infra/commands/smoke/smoke.ts';
 import { freePort } from '../../support/endpoints.ts';
+import { type Breakage, startProxy } from '../../support/proxy.ts';
 import { type Project, useService } from '../../support/service.ts';
-import { SERVICE_BREAKAGES, TUNNEL_BREAKAGES } from './smoke/breakages.ts';
-import { type Breakage, startProxy } from './smoke/proxy.ts';
+import { ran } from '../../support/shell.ts';
+import { stackPerformers } from '../../support/stack-performers.ts';
 
-// The longest test waits until a lease expires. Many others take a second on an idle machine.
+// The longest test waits until a lease expires.
 const service = useService();
 const pem = (name: string) => readFileSync(new URL(`../../support/certificates/${name}.pem`, import.meta.url), 'utf8');
 const TLS = 'TLS: accepts 1.3 and rejects 1.2';
+const REVOKED = 'Authorizer: a revoked key stops working with the next request';
+const SIGNED = 'Delivery: a signed event arrives, and the log shows it';
 const stops: (() => void)[] = [];
 let receiver: Receiver;
 beforeAll(async () => {
@@ -30,11 +32,16 @@ async function proxied(...args: Parameters<typeof startProxy>): Promise<string> 
   return url;
 }
 
-/** Runs the checks with one name against the stack, with a broken proxy in front of the service or the receiver. */
-async function run(name: string, { service: broken, tunnel, ...options }: Partial<Options> & Broken = {}) {
+interface Broken extends Partial<Options> {
+  service?: Breakage;
+  tunnel?: Breakage;
+}
+
+/** Runs a check against the stack, with a broken proxy in front of the service or the receiver. `name` is the result. */
+async function outcomeOf(subject: string, { service: broken, tunnel, ...options }: Broken = {}, name = subject) {
   const { adminKey } = await service.project();
-  return smoke(
-    checks.filter((check) => check.name === name),
+  const results = await runChecks(
+    checks.filter((check) => check.name === subject),
     {
       adminKey,
       baseUrl: await proxied(service.stack.baseUrl, broken),
@@ -45,12 +52,8 @@ async function run(name: string, { service: broken, tunnel, ...options }: Partia
     },
     () => {},
   );
+  return results.find((result) => result.name === name);
 }
-interface Broken {
-  service?: Breakage;
-  tunnel?: Breakage;
-}
-const of = (results: Result[], name: string) => results.find((result) => result.name === name);
 
 /** Returns the resources that a run left in its project. */
 async function leftBy({ admin }: Project) {
@@ -63,106 +66,102 @@ async function leftBy({ admin }: Project) {
   return [...working, ...webhooks.data, ...documents.data];
 }
 
-/** Runs `npm run smoke` until it ends. `seen` receives the output so far. */
-async function start(
-  args: string[],
-  seen: (printed: string, kill: () => void) => void = () => {},
-  env: NodeJS.ProcessEnv = {},
-) {
-  const child = spawn(process.execPath, ['infra/commands/smoke/main.ts', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
-  });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      printed += chunk;
-      seen(printed, () => child.kill('SIGINT'));
-    });
-  }
-  const [code] = await once(child, 'close');
-  return { code, printed };
-}
-
-describe('npm run smoke', () => {
-  it('passes every check and leaves nothing behind', async () => {
+describe('npm run ops -- smoke', () => {
+  it('passes every check of a stack, sends an email and leaves nothing behind', async () => {
     const project = await service.project();
     const port = await freePort();
-    const args = ['--base-url', `${service.stack.baseUrl}/`, '--admin-key', project.adminKey];
-    const { code, printed } = await start([
-      ...args,
-      '--receiver',
-      `http://127.0.0.1:${port}/hook`,
-      '--listen',
-      `${port}`,
-    ]);
-    expect(printed).toContain(`\n${checks.length + 1} passed, 0 failed, 1 skipped`);
-    expect(printed).toMatch(/skipped\s+TLS: accepts 1.3/);
-    expect(code).toBe(0);
+    const args = ['--receiver', `http://127.0.0.1:${port}/hook`, '--listen', `${port}`];
+    const { status, stdout } = await ran(
+      ops,
+      ['smoke', '--stack', 'Service', '--key', project.adminKey, ...args],
+      stackPerformers(service.stack),
+    );
+    expect(stdout).toContain(`\n${checks.length + 1} passed, 0 failed, 1 skipped\n`);
+    expect(stdout).toMatch(/skipped\s+TLS: accepts 1.3/);
+    expect(status).toBe(0);
     expect(await leftBy(project)).toEqual([]);
-    expect((await project.admin('GET', '/v1/documents')).body.data).toEqual([]);
+    expect(service.stack.ses.emails.filter(({ to }) => to.includes(project.email))).toHaveLength(1);
   });
 
   it('cleans up when it is interrupted', async () => {
     const project = await service.project();
-    const args = ['--base-url', service.stack.baseUrl];
-    const interrupt = (printed: string, kill: () => void) => {
-      if (printed.includes('Tokens: can read') && !printed.includes('Cleaning up')) kill();
+    const interrupt = (text: string) => {
+      if (text.includes('an allowlist')) process.emit('SIGINT');
     };
-    const { code, printed } = await start(args, interrupt, { DOCUMENT_SYNC_KEY: project.adminKey });
-    expect(printed).toContain('interrupted');
-    expect(printed).toContain(`passed   ${CLEAN_UP}`);
-    expect(code).toBe(1);
+    let printed = '';
+    const print = (text: string) => {
+      printed += text;
+      interrupt(text);
+    };
+    const variables = { DOCUMENT_SYNC_KEY: project.adminKey };
+    const { status } = await ran(ops, ['smoke', '--base-url', service.stack.baseUrl], {}, { print, variables });
+    expect(printed).toMatch(/interrupted[\s\S]*passed +Deletes the resources/);
+    expect(status).toBe(1);
     expect(await leftBy(project)).toEqual([]);
   });
 
-  it.each([
-    [[], '--base-url'],
-    [['--base-url', 'localhost'], '--base-url'],
-    [['--base-url', 'http://127.0.0.1:1', '--admin-key', 'svc_live_1'], '--admin-key'],
-    [['--base-url', 'http://127.0.0.1:1', '--admin-key', 'svc_admin_1', '--listen', '0'], '--listen'],
-    [['--color'], '--color'],
-  ])('prints the error with %j', async (args, named) => {
-    const { code, printed } = await start(args);
-    expect(printed).toContain(named);
-    expect(code).toBe(1);
-  });
-
   it('checks nothing without a valid key', async () => {
-    const results = await run('Connections: open, renew, close', { adminKey: 'svc_admin_unknown' });
-    expect(of(results, BEGIN)?.outcome).toBe('failed');
-    expect(of(results, 'Connections: open, renew, close')?.outcome).toBe('skipped');
+    expect(await outcomeOf(REVOKED, { adminKey: 'svc_admin_unknown' })).toMatchObject({ outcome: 'skipped' });
   });
 });
 
-describe('a check', () => {
-  it('has a test in which it fails', () => {
-    const shown = [TLS, ...[...SERVICE_BREAKAGES, ...TUNNEL_BREAKAGES].map(([name]) => name)];
-    expect(new Set(shown)).toEqual(new Set([BEGIN, CLEAN_UP, ...checks.map(({ name }) => name)]));
-  });
+describe('a check fails', () => {
+  const isOn = (method: string, path: RegExp) => (request: { method: string; path: string }) =>
+    request.method === method && path.test(request.path);
 
-  it.each(SERVICE_BREAKAGES)('fails: %s', async (name, breakage, says) => {
-    const subject = name === CLEAN_UP ? 'Documents: ETags guard reads and writes' : name;
-    expect(of(await run(subject, { service: breakage }), name)).toMatchObject({
+  it('when API Gateway returns its own error', async () => {
+    const response: Breakage['response'] = (response, request) => {
+      if (isOn('GET', /nothing$/)(request)) response.body = Buffer.from('{"message":"Missing Authentication Token"}');
+    };
+    expect(await outcomeOf('Gateway: rejects requests with documented problems', { service: { response } })).toEqual({
+      name: 'Gateway: rejects requests with documented problems',
       outcome: 'failed',
-      reason: expect.stringMatching(says),
+      reason: expect.stringContaining('GET /v1/nothing: the problem is {"message":"Missing Authentication Token"}'),
     });
   });
 
-  it.each(TUNNEL_BREAKAGES)('fails: %s', async (name, breakage, says) => {
-    const results = await run(name, { tunnel: breakage });
-    expect(of(results, name)).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(says) });
-    expect(of(results, CLEAN_UP)?.outcome).toBe('passed');
+  it('when a revoked key still works', async () => {
+    const request: Breakage['request'] = (request) => {
+      if (!isOn('POST', /\/revoke$/)(request)) return;
+      Object.assign(request, { method: 'GET', path: request.path.replace('/revoke', ''), body: Buffer.alloc(0) });
+    };
+    const reason = expect.stringContaining('GET /v1/documents: 200 instead of 401');
+    expect(await outcomeOf(REVOKED, { service: { request } })).toMatchObject({ outcome: 'failed', reason });
+  });
+
+  it('when the tunnel changes a delivery', async () => {
+    const request: Breakage['request'] = (request) => {
+      request.body = Buffer.from(`${request.body} `);
+    };
+    const reason = expect.stringContaining('is not the signature of the body');
+    expect(await outcomeOf(SIGNED, { tunnel: { request } })).toMatchObject({ outcome: 'failed', reason });
+  });
+
+  it('when the clean-up cannot delete a resource', async () => {
+    const response: Breakage['response'] = (response, request) => {
+      if (isOn('DELETE', /^\/v1\/webhooks/)(request)) response.status = 500;
+    };
+    expect(await outcomeOf(SIGNED, { service: { response } }, CLEAN_UP)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/are left: DELETE \/v1\/webhooks\/.*: 500/),
+    });
   });
 
   it.each([
     ['passed', { minVersion: 'TLSv1.3' }, ''],
     ['failed', { minVersion: 'TLSv1.2' }, 'TLS 1.2: accepted'],
     ['failed', { maxVersion: 'TLSv1.2' }, 'TLS 1.3: '],
-  ] as const)('of TLS %s with %j', async (outcome, versions, reason) => {
+  ] as const)('unless TLS is right: it %s with %j', async (outcome, versions, reason) => {
     const certificate = { key: pem('key'), cert: pem('valid') };
     const baseUrl = await proxied(service.stack.baseUrl, {}, { ...certificate, ...versions });
-    const result = of(await run(TLS, { baseUrl, ca: pem('authority') }), TLS);
-    expect(result).toMatchObject({ outcome, reason: expect.stringContaining(reason) });
+    // The other requests of the run do not trust the authority, so the check runs alone.
+    const result = await checks
+      .find(({ name }) => name === TLS)
+      ?.run({ baseUrl, ca: pem('authority') } as never)
+      .then(
+        () => ['passed', ''],
+        ({ message }: Error) => ['failed', message],
+      );
+    expect(result).toEqual([outcome, expect.stringContaining(reason)]);
   });
 });

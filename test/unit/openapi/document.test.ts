@@ -1,12 +1,12 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
-import { openApi, violationsOf } from '../../../infra/commands/smoke/openapi.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { eventTypes } from '../../../lib/http/openapi/event-types.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
 import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
 import { apiOperations, operations } from '../../../lib/http/operations.ts';
 import { PROBLEMS } from '../../../lib/http/problems.ts';
+import { openApi, violationsOf } from '../../support/openapi.ts';
 
 type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
 /** The operations with a body whose members are all optional. */

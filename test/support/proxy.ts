@@ -1,13 +1,13 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { readBody } from '../../../../infra/local/services/bodies.ts';
+import { readBody } from '../../infra/local/services/bodies.ts';
 
 interface Message {
   headers: http.IncomingHttpHeaders;
   body: Buffer;
 }
-export interface ProxiedRequest extends Message {
+interface ProxiedRequest extends Message {
   method: string;
   path: string;
 }

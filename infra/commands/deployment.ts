@@ -1,0 +1,84 @@
+import {
+  CloudFormationClient,
+  DescribeStackResourceCommand,
+  DescribeStacksCommand,
+} from '@aws-sdk/client-cloudformation';
+import { GetEventSourceMappingCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { UserError } from '../user-error.ts';
+import type { Shell } from './command.ts';
+
+/** The option of commands that work with a deployment or with the running local stack. */
+export const STACK_OPTION = {
+  stack: {
+    type: 'string',
+    value: 'NAME',
+    about:
+      'the CloudFormation stack of a deployment, with the credentials and the region of the shell (the running local stack)',
+  },
+} as const;
+
+/** The option of commands that the local stack cannot perform. */
+export const DEPLOYED_STACK_OPTION = {
+  stack: {
+    type: 'string',
+    value: 'NAME',
+    about: 'the CloudFormation stack of a deployment, with the credentials and the region of the shell. Required',
+  },
+} as const;
+
+/** Returns the name of a deployed stack. Throws `UserError` without a name. */
+export function requireStack(stack: string | undefined): string {
+  if (stack !== undefined && stack !== '') return stack;
+  throw new UserError('Pass --stack NAME, because this command needs a deployment and not the local stack.');
+}
+
+/** The resources of a deployment that a restore needs. */
+export interface Deployment {
+  tableName: string;
+  fanOut: string;
+  deliveriesUrl: string;
+  checksUrl: string;
+}
+
+/** Returns a function that reads an output of the stack. Throws `UserError` if there is no such stack or output. */
+export async function outputsOf(
+  { client }: Pick<Shell, 'client'>,
+  StackName: string,
+): Promise<(name: string) => string> {
+  const { Stacks = [] } = await client(CloudFormationClient)
+    .send(new DescribeStacksCommand({ StackName }))
+    .catch((error: Error) => {
+      if (!error.message.includes('does not exist')) throw error;
+      throw new UserError(`The stack ${StackName} does not exist in this account and region.`);
+    });
+  return (name) => {
+    const value = Stacks[0]?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+    if (value === undefined) throw new UserError(`The stack ${StackName} has no output ${name}.`);
+    return value;
+  };
+}
+
+/** Finds the resources of a stack. The mapping of the fan-out names the table, which the stack may not contain. */
+export async function deploymentOf(shell: Pick<Shell, 'client'>, StackName: string): Promise<Deployment> {
+  const output = await outputsOf(shell, StackName);
+  const cloudFormation = shell.client(CloudFormationClient);
+  const idOf = async (LogicalResourceId: string) => {
+    const found = await cloudFormation.send(new DescribeStackResourceCommand({ StackName, LogicalResourceId }));
+    return found.StackResourceDetail?.PhysicalResourceId ?? '';
+  };
+  const mapping = new GetEventSourceMappingCommand({ UUID: await idOf('FanOutSource') });
+  const { EventSourceArn = '' } = await shell.client(LambdaClient).send(mapping);
+  const [, tableName = ''] = /:table\/(.+)\/stream\//.exec(EventSourceArn) ?? [];
+  const [deliveriesUrl, checksUrl] = [await idOf('Deliveries'), await idOf('Checks')];
+  return { tableName, fanOut: output('FanOutFunction'), deliveriesUrl, checksUrl };
+}
+
+/** Invokes a function, and returns its response. Throws `UserError` if the function failed. */
+export async function invokeFunction(lambda: LambdaClient, FunctionName: string, event: string): Promise<unknown> {
+  const { FunctionError, Payload } = await lambda.send(
+    new InvokeCommand({ FunctionName, Payload: Buffer.from(event) }),
+  );
+  const response = JSON.parse(Payload ? Buffer.from(Payload).toString() : 'null');
+  if (FunctionError) throw new UserError(`${FunctionName} failed: ${response?.errorMessage ?? FunctionError}`);
+  return response;
+}
