@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
 import { DEPLOYED_STACK_OPTION, deploymentOf, invokeFunction, outputsOf, requireStack } from './deployment.ts';
-import { fanOutStored } from './resume.ts';
+import { fanOutStored } from './stored-events.ts';
 import { pastTime } from './usage.ts';
 
 const StoredBatch = v.object({

@@ -1,12 +1,9 @@
 import {
-  type AttributeValue,
   DynamoDBClient,
-  paginateScan,
   type ScanCommandInput,
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { itemKey } from '../../lib/aws/items.ts';
@@ -18,16 +15,14 @@ import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
-import { type Deployment, invokeFunction } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
+import { type Attributes, fanOutAgain, scan } from './stored-events.ts';
 
-type Attributes = Record<string, AttributeValue>;
 type Clients = Pick<Shell, 'client'>;
 
 /** The maximum number of writes in a transaction, and of messages in a request. */
 const WRITES = 100;
 const MESSAGES = 10;
-/** Below the 6 MB of an invocation, because the JSON of the items contains the JSON of the events. */
-const BATCH_BYTES = 2 ** 21;
 
 /** Splits a list into parts that have at most this number of elements. */
 const parts = <Value>(list: readonly Value[], size: number): Value[][] =>
@@ -77,26 +72,6 @@ export async function resume(
   return { deliveries: deliveries.length, events: events.length, connections: connections.length };
 }
 
-/** Passes the stored events of a period to the fan-out again, and returns their number. Reads the whole table. */
-export async function fanOutStored(
-  shell: Clients,
-  { tableName: TableName, fanOut }: Pick<Deployment, 'tableName' | 'fanOut'>,
-  sinceMs: number,
-  untilMs: number,
-): Promise<number> {
-  const events = scan(shell, {
-    TableName,
-    FilterExpression: 'begins_with(pk, :event) AND #at BETWEEN :since AND :until',
-    ExpressionAttributeNames: { '#at': 'at' },
-    ExpressionAttributeValues: {
-      ':event': { S: 'EVENT#' },
-      ':since': { N: String(sinceMs) },
-      ':until': { N: String(untilMs) },
-    },
-  });
-  return fanOutAgain(shell, fanOut, events);
-}
-
 function waitingSince(sinceMs: number): Omit<ScanCommandInput, 'TableName'> {
   const [pending, retrying] = UNDER_WAY;
   return {
@@ -113,11 +88,6 @@ function waitingSince(sinceMs: number): Omit<ScanCommandInput, 'TableName'> {
       ':retrying': { S: retrying },
     },
   };
-}
-
-async function* scan({ client }: Clients, input: ScanCommandInput): AsyncGenerator<Attributes> {
-  const pages = paginateScan({ client: client(DynamoDBClient) }, { ...input, ConsistentRead: true });
-  for await (const { Items = [] } of pages) yield* Items;
 }
 
 /** Marks that the retries of recorded attempts are not queued, except for deliveries that have changed since. */
@@ -172,35 +142,4 @@ async function send(
     if (Failed.length > 0)
       throw new UserError(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
   }
-}
-
-/** Invokes the fan-out with the insertions of these events, and returns their number. */
-async function fanOutAgain(
-  { client }: Clients,
-  functionName: string,
-  events: Iterable<Attributes> | AsyncIterable<Attributes>,
-): Promise<number> {
-  const lambda = client(LambdaClient);
-  let count = 0;
-  let batch: object[] = [];
-  let bytes = 0;
-  const flush = async () => {
-    if (batch.length === 0) return;
-    const response = await invokeFunction(lambda, functionName, JSON.stringify({ Records: batch, isReplay: true }));
-    const { batchItemFailures } = response as { batchItemFailures: unknown[] };
-    if (batchItemFailures.length > 0)
-      throw new UserError(`${functionName} did not handle all events. Repeat the command.`);
-    batch = [];
-    bytes = 0;
-  };
-  for await (const NewImage of events) {
-    const { pk, sk } = NewImage;
-    count++;
-    const dynamodb = { SequenceNumber: String(count), Keys: { pk, sk }, NewImage };
-    batch.push({ eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb });
-    bytes += JSON.stringify(NewImage).length;
-    if (bytes > BATCH_BYTES || batch.length === 1000) await flush();
-  }
-  await flush();
-  return count;
 }
