@@ -150,7 +150,7 @@ ${dashboardUrl}#/live/settings`);
     expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
     expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
     const none = of({ attempts: [] }).text;
-    expect(none.split('\n\n')).toHaveLength(5);
+    expect(none.split('\n\n')).toHaveLength(6);
     expect(none).toContain('Event type:   document.deleted\n\nNext steps:');
   });
 });
