@@ -53,6 +53,13 @@ const routes = allOperations.map(({ method, path }) => ({
   segments: path.slice(1).split('/'),
 }));
 
+interface MemoryServiceOptions {
+  /** Environment variables of all functions, in addition to those of the local stack or instead of them. */
+  variables?: Readonly<Record<string, string | undefined>>;
+  /** Sends the requests of attempts over the network instead of to `endpoint`. */
+  isPosting?: boolean;
+}
+
 /** The status code with which an endpoint responds. */
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
 
@@ -61,12 +68,13 @@ type Behaviour = number | ((post: Post, count: number) => number | Promise<numbe
  * memory that the contract tests verify. Every response is checked against the OpenAPI document. The clock stands still
  * between requests, and work that is due later waits for `settle` or `advance`.
  */
-export function memoryService() {
+export function memoryService({ variables = {}, isPosting = false }: MemoryServiceOptions = {}) {
   let now = Date.UTC(2026, 0, 31, 12);
   const clock = () => now;
   const emails: (Email & { at: number })[] = [];
   const log: string[] = [];
   const failures: string[] = [];
+  const errors: unknown[] = [];
   const endpoints = new Map<string, { behaviour: Behaviour; received: Post[] }>();
   const due: { at: number; run: () => Promise<unknown> }[] = [];
   const faults: {
@@ -89,8 +97,9 @@ export function memoryService() {
     log: {
       info: line,
       warn: line,
-      error: (event, { error: _, ...fields }) => {
+      error: (event, { error, ...fields }) => {
         failures.push(event);
+        errors.push(error);
         line(event, fields);
       },
     },
@@ -99,6 +108,7 @@ export function memoryService() {
       SOURCE_ADDRESSES: '192.0.2.1',
       ALLOW_PRIVATE_ENDPOINTS: 'true',
       DASHBOARD_URL: `${BASE_URL}/dashboard`,
+      ...variables,
     },
   });
   const { table } = connect(runtime);
@@ -115,7 +125,7 @@ export function memoryService() {
   const deliver = Object.fromEntries(
     LANES.map((lane) => {
       const variables = { ...runtime.variables, LANE: lane };
-      return [LANE_QUEUES[lane], deliverFunction.create({ ...runtime, variables }, () => post)];
+      return [LANE_QUEUES[lane], deliverFunction.create({ ...runtime, variables }, isPosting ? undefined : () => post)];
     }),
   );
   const consumers: Record<string, Consumer> = {
@@ -190,7 +200,7 @@ export function memoryService() {
     const given = typeof behaviour === 'number' ? behaviour : behaviour(request, endpoint?.received.length ?? 0);
     const statusCode = await given;
     const error = statusCode < 300 ? null : 'status_not_2xx';
-    return { statusCode, error, durationMs: 10, waitedMs: 10, excerpt: null, headers: [] };
+    return { statusCode, error, durationMs: 20, waitedMs: 10, excerpt: null, headers: [] };
   }
 
   /** Does what is due until then, in order. Without a time it does everything, and the clock jumps to each piece of work. */
@@ -247,7 +257,8 @@ export function memoryService() {
     const event = proxyEvent({ httpMethod: method, resource: route.resource, body: text, headers, requestId });
     const { requestContext } = event;
     requestContext.identity.sourceIp = from;
-    requestContext.path = `${route.resource}`;
+    requestContext.path = pathname;
+    event.path = pathname;
     event.pathParameters = parameters;
     event.queryStringParameters = Object.fromEntries(searchParams);
     const { Authorization } = headers;
@@ -286,6 +297,8 @@ export function memoryService() {
     log,
     /** The names of the internal failures that were reported. */
     failures,
+    /** Their causes. */
+    errors,
     faults,
     table,
     as,

@@ -1,0 +1,89 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, it, vi } from 'vitest';
+import { update } from '../../lib/aws/expressions.ts';
+import { itemKey } from '../../lib/aws/items.ts';
+import { createClient, SETTINGS } from '../../lib/aws/runtime.ts';
+import { memoryService } from '../support/memory-service.ts';
+import { VARIABLES } from '../support/runtime.ts';
+import { resourcesOf } from './resources.ts';
+import { synth } from './synth.ts';
+
+/** The environment variables that the template with the defaults sets. References to resources get the values of the tests. */
+function deployedVariables(): Record<string, string | undefined> {
+  const given: Record<string, unknown>[] = resourcesOf(synth({}), 'AWS::Lambda::Function').map(
+    ([, { Environment }]) => Environment.Variables,
+  );
+  const variableOf = (name: string, value: unknown) =>
+    typeof value === 'string' ? value : VARIABLES[name as keyof typeof VARIABLES];
+  const set = given.flatMap((each) => Object.entries(each).map(([name, value]) => [name, variableOf(name, value)]));
+  return { ALLOW_PRIVATE_ENDPOINTS: undefined, SOURCE_ADDRESSES: undefined, ...Object.fromEntries(set) };
+}
+
+const PRIVATE = [
+  'https://127.0.0.1/hook',
+  'https://10.0.0.1/hook',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://[::1]/hook',
+  'https://localhost/hook',
+];
+
+describe('a deployment with the defaults', () => {
+  const service = memoryService({ variables: deployedVariables(), isPosting: true });
+  const events = ['document.changed'];
+
+  it.each([...PRIVATE, 'http://example.com/hook'])('rejects a webhook to %s', async (url) => {
+    const { admin } = await service.project();
+    const { status, body } = await admin('POST', '/v1/webhooks', { body: { url, events } });
+    expect([status, body.errors[0].field]).toEqual([400, 'url']);
+    const webhook = (await admin('POST', '/v1/webhooks', { body: { url: 'https://example.com/', events } })).body;
+    expect((await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { url } })).status).toBe(400);
+    expect((await admin('GET', `/v1/webhooks/${webhook.id}`)).body.url).toBe('https://example.com/');
+  });
+
+  it.each(PRIVATE)('sends nothing to %s, even if a webhook has it', async (url) => {
+    const { admin, id: projectId } = await service.project();
+    const webhook = (await admin('POST', '/v1/webhooks', { body: { url: 'https://example.com/', events } })).body;
+    const space = { projectId, environment: 'live' } as const;
+    await service.table.write([update(itemKey.webhook(space, webhook.id), { url })]);
+    const { event_id } = (await admin('POST', `/v1/webhooks/${webhook.id}/test`, { body: {} })).body;
+    await service.settle();
+    const { attempts } = (await admin('GET', `/v1/webhooks/${webhook.id}/deliveries/${event_id}`)).body;
+    expect(attempts.map(({ error }: { error: string }) => error)).toEqual(['address_not_public']);
+  });
+});
+
+describe('a client of the SDK', () => {
+  it('ends a call that gets no response, within its time limit', { timeout: 30_000 }, async () => {
+    let receive = () => {};
+    const received = new Promise<void>((resolve) => {
+      receive = resolve;
+    });
+    const server = createServer(() => receive()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const variables = {
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_MAX_ATTEMPTS: '1',
+    };
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const client = createClient(DynamoDBClient);
+    try {
+      const call = expect(client.send(new ListTablesCommand({}))).rejects.toMatchObject({ name: 'TimeoutError' });
+      await received;
+      await vi.advanceTimersByTimeAsync(SETTINGS.requestHandler.requestTimeout);
+      await call;
+    } finally {
+      vi.useRealTimers();
+      vi.unstubAllEnvs();
+      client.destroy();
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/http/operations.ts';
+import { changing, newScene, perform, type Scene } from './scene.ts';
+
+const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];
+
+/** The fields of each log event. A new field needs a decision that it never contains a credential or content. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'project.created': ['project_id'],
+  'events.fanned_out': ['events', 'deliveries', 'skipped', 'set_aside'],
+  'delivery.attempted': [...DELIVERY, 'status', 'status_code', 'error', 'duration_ms', 'disabled'],
+  'delivery.not_attempted': [...DELIVERY, 'reason'],
+  'stats.added': ['changes', 'tallies'],
+  'email_event.handled': ['project_id', 'bounced', 'complained'],
+  'connection.checked': ['project_id', 'connection_id', 'result'],
+  'request.rejected': ['request_id', 'code', 'key_id', 'operation'],
+  'request.failed': ['request_id', 'operation'],
+  'authorization.failed': ['request_id'],
+  'notice.not_sent': ['request_id', 'project_id', 'notice'],
+  'sync.push_failed': ['request_id'],
+};
+
+/** A text that only requests contain. */
+const CONTENT = 'content-of-a-request';
+/** The part of a credential that is its secret begins before this length. */
+const SECRET_LENGTH = 30;
+
+/** Checks the lines of the log, and the errors in them, that an action and the work after it write. */
+async function expectSafeLog(act: (scene: Scene) => Promise<unknown>): Promise<void> {
+  const scene = await newScene();
+  const { service, adminKey, second, live, token, webhook } = scene;
+  await act(scene);
+  delete service.faults.command;
+  await service.settle();
+  const causes = service.errors.map((error) => `${(error as Error).stack} ${JSON.stringify(error)}`);
+  for (const text of [...service.log, ...causes]) {
+    for (const credential of [adminKey, second.key, live.key, token.token, webhook.secret])
+      expect(text).not.toContain(credential.slice(0, SECRET_LENGTH));
+    expect(text).not.toContain(CONTENT);
+  }
+  for (const line of service.log) {
+    const { message, ...fields } = JSON.parse(line);
+    expect(FIELDS).toHaveProperty([message]);
+    for (const field of Object.keys(fields)) expect(FIELDS[message], message).toContain(field);
+  }
+}
+
+describe('the log has only known fields, without credentials and content, of', () => {
+  it.each(changing)('a successful request and the work after it: %s', async (id) => {
+    await expectSafeLog(async (scene) => expect((await perform(scene, id)).status).toBeLessThan(300));
+  });
+
+  const protectedOperations = Object.entries(operations).filter(([, { callers }]) => callers !== 'anyone');
+  it.each(protectedOperations)('rejected requests with keys in their path: %s', async (_, { method, path }) => {
+    await expectSafeLog(async ({ service, admin, second, live, token }) => {
+      const body = { [CONTENT]: CONTENT, name: CONTENT, fields: CONTENT };
+      const statuses = new Set<number>();
+      for (const segment of [second.key, `${second.key}${CONTENT}`]) {
+        const url = `${path.replaceAll(/\{\w+\}/g, segment)}?cursor=${CONTENT}`;
+        const clients = [live.key, token.token, 'unknown', null, `${second.key}x`].map(service.as);
+        for (const client of [...clients, admin]) statuses.add((await client(method, url, { body })).status);
+      }
+      expect([...statuses]).toContain(401);
+      expect([...statuses].some((status) => [400, 403, 404].includes(status))).toBe(true);
+    });
+  });
+
+  const commands = ['BatchGet', 'Get', 'Query', 'Put', 'Update', 'TransactWrite', 'SendMessageBatch', 'SendEmail'];
+  it.each(commands)('requests during an outage of AWS: %s', async (command) => {
+    for (const id of changing) {
+      await expectSafeLog((scene) => {
+        scene.service.faults.command = (name) => (name === command ? new Error(`${name} failed`) : undefined);
+        return perform(scene, id);
+      });
+    }
+  });
+});
