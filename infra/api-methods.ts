@@ -1,18 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  AuthorizationType,
-  type CfnMethod,
-  type IAuthorizer,
-  type IResource,
-  LambdaIntegration,
-  type MethodOptions,
-} from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/http/cors.ts';
 import type { ApiFunction, Operation } from '../lib/http/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
 
-const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
+const PUBLIC: apigateway.MethodOptions = { authorizationType: apigateway.AuthorizationType.NONE };
 
 /**
  * Adds the methods of lib/http/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
@@ -20,15 +13,19 @@ const PUBLIC: MethodOptions = { authorizationType: AuthorizationType.NONE };
  * throttle `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template
  * by content type.
  */
-export function addMethods(root: IResource, authorizer: IAuthorizer, functions: Record<ApiFunction, IFunction>): void {
+export function addMethods(
+  root: apigateway.IResource,
+  authorizer: apigateway.IAuthorizer,
+  functions: Record<ApiFunction, IFunction>,
+): void {
   const integrations = new Map(
     Object.entries(functions).map(([name, fn]) => [
       name,
-      new LambdaIntegration(fn, { scopePermissionToMethod: false }),
+      new apigateway.LambdaIntegration(fn, { scopePermissionToMethod: false }),
     ]),
   );
   // The authorizer returns the API key of a share.
-  const behindAuthorizer = { authorizationType: AuthorizationType.CUSTOM, authorizer, apiKeyRequired: true };
+  const behindAuthorizer = { authorizationType: apigateway.AuthorizationType.CUSTOM, authorizer, apiKeyRequired: true };
   for (const [path, operations] of operationsByPath) {
     const resource = root.resourceForPath(path);
     for (const operation of operations) {
@@ -44,7 +41,7 @@ export function addMethods(root: IResource, authorizer: IAuthorizer, functions: 
 }
 
 /** The response to a preflight request from another origin (Fetch Standard, "CORS-preflight fetch"). */
-function addPreflight(resource: IResource, operations: readonly Operation[]): void {
+function addPreflight(resource: apigateway.IResource, operations: readonly Operation[]): void {
   if (operations.length === 0) return;
   const preflight = resource.addCorsPreflight({
     allowOrigins: ['*'],
@@ -54,6 +51,6 @@ function addPreflight(resource: IResource, operations: readonly Operation[]): vo
     maxAge: Duration.seconds(PREFLIGHT_SECONDS),
   });
   // API Gateway creates this response from text (API Gateway Developer Guide, "Content type conversions").
-  const cfn = preflight.node.defaultChild as CfnMethod;
+  const cfn = preflight.node.defaultChild as apigateway.CfnMethod;
   cfn.addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
 }

@@ -1,16 +1,5 @@
 import { CfnResource, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
-import {
-  AccessLogField,
-  AccessLogFormat,
-  ApiKeySourceType,
-  type CfnRestApi,
-  EndpointAccessMode,
-  EndpointType,
-  IdentitySource,
-  LogGroupLogDestination,
-  RequestAuthorizer,
-  RestApi,
-} from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
@@ -32,7 +21,7 @@ export interface ApiProps extends Pick<Settings, 'domain' | 'webAclArn' | 'throt
 
 /** The REST API: one method for every operation of lib/http/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
-  readonly restApi: RestApi;
+  readonly restApi: apigateway.RestApi;
   readonly accessLog: LogGroup;
   /** The base URL without a trailing slash. */
   readonly baseUrl: string;
@@ -64,11 +53,11 @@ export class Api extends Construct {
     return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
-  private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: ApiProps): RestApi {
-    const restApi = new RestApi(this, 'RestApi', {
+  private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: ApiProps): apigateway.RestApi {
+    const restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName, // alarms refer to an API by its name
-      endpointTypes: [EndpointType.REGIONAL],
-      apiKeySourceType: ApiKeySourceType.AUTHORIZER,
+      endpointTypes: [apigateway.EndpointType.REGIONAL],
+      apiKeySourceType: apigateway.ApiKeySourceType.AUTHORIZER,
       disableExecuteApiEndpoint: domain !== undefined,
       cloudWatchRole: cloudWatchRole === 'create',
       // Browsers do not attach credentials automatically, so compression reveals nothing to an attacker (BREACH).
@@ -81,7 +70,7 @@ export class Api extends Construct {
         throttlingRateLimit: methodPerSecond,
         throttlingBurstLimit: burstOf(methodPerSecond),
         methodOptions: publicThrottles(),
-        accessLogDestination: new LogGroupLogDestination(this.accessLog),
+        accessLogDestination: new apigateway.LogGroupLogDestination(this.accessLog),
         accessLogFormat: ACCESS_LOG,
       },
     });
@@ -89,16 +78,16 @@ export class Api extends Construct {
     pinLogicalId(restApi, 'Api');
     pinLogicalId(restApi.deploymentStage, 'Stage');
     // RestApi ignores both properties. They require TLS 1.3, also on the default endpoint (API Gateway security policies).
-    const cfn = restApi.node.defaultChild as CfnRestApi;
+    const cfn = restApi.node.defaultChild as apigateway.CfnRestApi;
     cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
-    cfn.addPropertyOverride('EndpointAccessMode', EndpointAccessMode.STRICT);
+    cfn.addPropertyOverride('EndpointAccessMode', apigateway.EndpointAccessMode.STRICT);
     return restApi;
   }
 
   /** Without a cache, so that revocations and allowlists take effect on the next request. */
-  private createAuthorizer(handler: IFunction): RequestAuthorizer {
-    const identitySources = [IdentitySource.header('Authorization')];
-    return new RequestAuthorizer(this, 'Authorizer', {
+  private createAuthorizer(handler: IFunction): apigateway.RequestAuthorizer {
+    const identitySources = [apigateway.IdentitySource.header('Authorization')];
+    return new apigateway.RequestAuthorizer(this, 'Authorizer', {
       handler,
       resultsCacheTtl: Duration.seconds(0),
       identitySources,
@@ -107,17 +96,17 @@ export class Api extends Construct {
 }
 
 // The log contains the path of the resource, because the path of the request can contain a key.
-const ACCESS_LOG = AccessLogFormat.custom(
+const ACCESS_LOG = apigateway.AccessLogFormat.custom(
   JSON.stringify({
-    request_id: AccessLogField.contextRequestId(),
-    at: AccessLogField.contextRequestTimeEpoch(),
-    ip: AccessLogField.contextIdentitySourceIp(),
-    method: AccessLogField.contextHttpMethod(),
-    resource: AccessLogField.contextResourcePath(),
-    status: AccessLogField.contextStatus(),
-    principal: AccessLogField.contextAuthorizerPrincipalId(),
-    latency_ms: AccessLogField.contextResponseLatency(),
-    error: AccessLogField.contextErrorResponseType(),
+    request_id: apigateway.AccessLogField.contextRequestId(),
+    at: apigateway.AccessLogField.contextRequestTimeEpoch(),
+    ip: apigateway.AccessLogField.contextIdentitySourceIp(),
+    method: apigateway.AccessLogField.contextHttpMethod(),
+    resource: apigateway.AccessLogField.contextResourcePath(),
+    status: apigateway.AccessLogField.contextStatus(),
+    principal: apigateway.AccessLogField.contextAuthorizerPrincipalId(),
+    latency_ms: apigateway.AccessLogField.contextResponseLatency(),
+    error: apigateway.AccessLogField.contextErrorResponseType(),
     authorizer_error: '$context.authorizer.error',
     integration_error: '$context.integrationErrorMessage',
     tls_version: '$context.tlsVersion',

@@ -1,17 +1,7 @@
 import { join } from 'node:path';
 import { Duration, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  ApplicationLogLevel,
-  Architecture,
-  Code,
-  type EventSourceMapping,
-  Function as LambdaFunction,
-  LoggingFormat,
-  RecursiveLoop,
-  Runtime,
-  SystemLogLevel,
-} from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -42,7 +32,7 @@ export interface BundledFunctionProps {
 }
 
 /** A Lambda function from a file in functions/, with its own role and log group. */
-export class BundledFunction extends LambdaFunction {
+export class BundledFunction extends lambda.Function {
   constructor(
     scope: Construct,
     id: string,
@@ -61,8 +51,8 @@ export class BundledFunction extends LambdaFunction {
     const logGroup = new LogGroup(scope, `${id}Logs`, { removalPolicy: RemovalPolicy.DESTROY });
     pinLogicalId(logGroup, `${id}Logs`);
     super(scope, id, {
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
       handler: 'index.handler',
       code: bundledCode(scope, name, addFiles),
       description,
@@ -70,12 +60,12 @@ export class BundledFunction extends LambdaFunction {
       logGroup,
       // Omits the lines for the start, end and billing of an invocation, because metrics contain the same data. Failures are at
       // least `WARN`.
-      loggingFormat: LoggingFormat.JSON,
-      systemLogLevelV2: SystemLogLevel.WARN,
-      applicationLogLevelV2: ApplicationLogLevel.INFO,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
+      applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
       timeout,
       memorySize,
-      ...(feedsItself && { recursiveLoop: RecursiveLoop.ALLOW }),
+      ...(feedsItself && { recursiveLoop: lambda.RecursiveLoop.ALLOW }),
       ...egress?.options,
       environment: {
         ...environment,
@@ -122,15 +112,15 @@ export function consumeQueue(
  * Pins the event source mapping of a function. A mapping stores its position in a stream, and CloudFormation cannot create a
  * second mapping of the same queue and function.
  */
-export const pinSource = (fn: BundledFunction, mapping: EventSourceMapping): void =>
+export const pinSource = (fn: BundledFunction, mapping: lambda.EventSourceMapping): void =>
   pinLogicalId(mapping, `${fn.node.id}Source`);
 
-function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): Code {
+function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): lambda.Code {
   // For example for `cdk list`, which reads only names.
-  if (!Stack.of(scope).bundlingRequired) return Code.fromAsset(join(projectRoot, 'functions'));
+  if (!Stack.of(scope).bundlingRequired) return lambda.Code.fromAsset(join(projectRoot, 'functions'));
   const outdir = Stage.of(scope)?.outdir ?? 'cdk.out';
   const directory = join(outdir, 'bundles', entry);
   bundleFunction(entry, directory, join(outdir, 'source-maps'));
   addFiles?.(directory);
-  return Code.fromAsset(directory);
+  return lambda.Code.fromAsset(directory);
 }

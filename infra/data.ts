@@ -1,13 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import {
-  AttributeType,
-  BillingMode,
-  type ITable,
-  ProjectionType,
-  StreamViewType,
-  Table,
-} from 'aws-cdk-lib/aws-dynamodb';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
@@ -25,7 +18,7 @@ export class DataTable extends Construct {
   readonly name: string;
   readonly arn: string;
   readonly streamArn: string;
-  private readonly table: ITable;
+  private readonly table: dynamodb.ITable;
 
   constructor(
     scope: Construct,
@@ -34,7 +27,10 @@ export class DataTable extends Construct {
   ) {
     super(scope, id);
     this.table = existing
-      ? Table.fromTableAttributes(this, 'Existing', { tableName: existing.name, tableStreamArn: existing.streamArn })
+      ? dynamodb.Table.fromTableAttributes(this, 'Existing', {
+          tableName: existing.name,
+          tableStreamArn: existing.streamArn,
+        })
       : this.createTable(dataRetention === 'retain');
     this.name = this.table.tableName;
     this.arn = this.table.tableArn;
@@ -76,13 +72,13 @@ export class DataTable extends Construct {
     );
   }
 
-  private createTable(retain: boolean): Table {
-    const table = new Table(this, 'Table', {
-      partitionKey: { name: 'pk', type: AttributeType.STRING },
-      sortKey: { name: 'sk', type: AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
+  private createTable(retain: boolean): dynamodb.Table {
+    const table = new dynamodb.Table(this, 'Table', {
+      partitionKey: { name: 'pk', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: TIME_TO_LIVE,
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: retain,
       removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
@@ -90,17 +86,17 @@ export class DataTable extends Construct {
     pinLogicalId(table, 'Table');
     table.addGlobalSecondaryIndex({
       indexName: BY_PROJECT,
-      partitionKey: { name: 'keysOf', type: AttributeType.STRING },
-      sortKey: { name: 'pk', type: AttributeType.STRING },
-      projectionType: ProjectionType.ALL,
+      partitionKey: { name: 'keysOf', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'pk', type: dynamodb.AttributeType.STRING },
+      projectionType: dynamodb.ProjectionType.ALL,
     });
     table.addGlobalSecondaryIndex({
       indexName: BY_STATUS,
-      partitionKey: { name: 'byStatus', type: AttributeType.STRING },
-      sortKey: { name: 'sk', type: AttributeType.STRING },
+      partitionKey: { name: 'byStatus', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
       // Only the members that queries filter by, because each change to one of them writes the index entry again. DynamoDB cannot
       // change the projection of an index, so a change requires an index with a new name.
-      projectionType: ProjectionType.INCLUDE,
+      projectionType: dynamodb.ProjectionType.INCLUDE,
       nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
     });
     return table;

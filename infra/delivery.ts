@@ -1,12 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import {
-  type EventSourceMapping,
-  FilterCriteria,
-  FilterRule,
-  MetricType,
-  StartingPosition,
-} from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { FAN_OUTS_OF_SHARD } from '../lib/deliveries/fan-out.ts';
@@ -47,7 +41,7 @@ export class Delivery extends Construct {
   readonly failedEvents: FailedEvents;
   readonly failedSchedules: Queue;
   readonly fanOut: BundledFunction;
-  readonly fanOutMapping: EventSourceMapping;
+  readonly fanOutMapping: lambda.EventSourceMapping;
   readonly lanes: Record<Lane, DeliveryLane>;
   private readonly queues: Record<Lane, Queue>;
 
@@ -100,11 +94,11 @@ export class Delivery extends Construct {
     return fanOut;
   }
 
-  private feedFanOut({ table, batchingSeconds }: DeliveryProps): EventSourceMapping {
+  private feedFanOut({ table, batchingSeconds }: DeliveryProps): lambda.EventSourceMapping {
     table.grantStream(this.fanOut);
     const mapping = this.fanOut.addEventSourceMapping('Events', {
       eventSourceArn: table.streamArn,
-      startingPosition: StartingPosition.TRIM_HORIZON,
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       ...gathered(batchingSeconds),
       batchSize: 100,
       parallelizationFactor: FAN_OUTS_OF_SHARD,
@@ -114,11 +108,11 @@ export class Delivery extends Construct {
       maxRecordAge: Duration.hours(12),
       reportBatchItemFailures: true,
       onFailure: this.failedEvents.destinationOf(this.fanOut),
-      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       filters: [
-        FilterCriteria.filter({
-          eventName: FilterRule.isEqual('INSERT'),
-          dynamodb: { Keys: { pk: { S: FilterRule.beginsWith('EVENT#') } } },
+        lambda.FilterCriteria.filter({
+          eventName: lambda.FilterRule.isEqual('INSERT'),
+          dynamodb: { Keys: { pk: { S: lambda.FilterRule.beginsWith('EVENT#') } } },
         }),
       ],
     });

@@ -1,10 +1,6 @@
-import { Annotations, Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, Stack } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { MAX_QUEUE_DELAY_SECONDS } from '../lib/deliveries/queue-retry.ts';
-import { RETRY_DELAYS_SECONDS } from '../lib/deliveries/retry-schedule.ts';
-import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
-import { EMAIL_WINDOW_MS } from '../lib/projects/email-budget.ts';
 import { Api } from './api.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { Connections } from './connections.ts';
@@ -21,11 +17,6 @@ import { Summaries } from './summaries.ts';
 
 /** The settings of infra/README.md. All are optional. The name of the service is the name of its stack. */
 export type DocumentSyncProps = Omit<SettingsInput, 'stackName'>;
-
-/** The longest delay of a retry in a queue. Later retries use a schedule. */
-const LONGEST_RETRY_DELAY = Duration.seconds(
-  Math.max(...RETRY_DELAYS_SECONDS.filter((seconds) => seconds <= MAX_QUEUE_DELAY_SECONDS)),
-);
 
 /**
  * The service, for a stack of your own. A stack can contain one, because it has about 380 of the at most 500 resources
@@ -85,7 +76,7 @@ export class DocumentSync extends Construct {
       batchingSeconds,
     });
     for (const fn of [functions.webhooks, projects]) this.delivery.grantEnqueue(fn);
-    const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = this.delivery;
+    const { lanes, deadLetters } = this.delivery;
     const connections = new Connections(this, 'Connections', { table, deadLetters, deliverConcurrency });
     connections.grantSchedule(functions.documents);
     const delivering = Object.values(lanes).map(({ deliver }) => deliver);
@@ -96,25 +87,9 @@ export class DocumentSync extends Construct {
       deadLetters,
     });
     const stats = new Stats(this, 'Stats', table);
-    const { topic } = new Observability(this, 'Observability', {
-      alarms: settings.alarms,
-      fedByQueues: [...delivering, connections.check, sender.events],
-      restApi: api.restApi,
-      accessLog: api.accessLog,
-      table,
-      fanOut,
-      fanOutMapping,
-      stats: stats.count,
-      statsMapping: stats.mapping,
-      queues: {
-        Deliveries: { queue: lanes.quick.queue, longestDelay: LONGEST_RETRY_DELAY },
-        NewDeliveries: { queue: lanes.new.queue, longestDelay: LONGEST_RETRY_DELAY },
-        SlowDeliveries: { queue: lanes.slow.queue, longestDelay: LONGEST_RETRY_DELAY },
-        Checks: { queue: connections.checks, longestDelay: Duration.seconds(MAX_LEASE_SECONDS) },
-        Summaries: { queue: summaries.queue, longestDelay: Duration.millis(EMAIL_WINDOW_MS) },
-      },
-      failures: { DeadLetters: deadLetters, FailedSchedules: failedSchedules },
-    });
+    const { alarms } = settings;
+    const watched = { table, api, delivery: this.delivery, connections, summaries, sender, stats };
+    const { topic } = new Observability(this, 'Observability', { alarms, ...watched });
     this.alarmTopicArn = topic?.topicArn;
     for (const part of this.node.findAll())
       if (part instanceof CfnLogGroup) part.retentionInDays = settings.logRetentionDays;

@@ -1,58 +1,55 @@
-import { Aws, Duration, Stack } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import {
-  Alarm,
-  type AlarmProps,
-  ComparisonOperator,
-  type IMetric,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { EventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { MAX_QUEUE_DELAY_SECONDS } from '../lib/deliveries/queue-retry.ts';
+import { RETRY_DELAYS_SECONDS } from '../lib/deliveries/retry-schedule.ts';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
+import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
+import { EMAIL_WINDOW_MS } from '../lib/projects/email-budget.ts';
 import {
   errorShareOf,
   failedShareOf,
-  gatewayErrorsIn,
   handlingShareOf,
   ofMapping,
   serverErrorShareOf,
   serverErrorsOf,
   sumOf,
 } from './alarm-metrics.ts';
+import { createAlarmTopic } from './alarm-topic.ts';
+import type { Api } from './api.ts';
+import type { Connections } from './connections.ts';
 import type { DataTable } from './data.ts';
-import { pinLogicalId } from './logical-ids.ts';
+import type { Delivery } from './delivery.ts';
 import { RUNBOOK } from './runbook.ts';
+import type { Sender } from './sender.ts';
 import type { Settings } from './settings.ts';
+import type { Stats } from './stats.ts';
+import type { Summaries } from './summaries.ts';
 
 export interface ObservabilityProps {
   /** The receiver of alarms. Without it, alarms only change their state. */
   alarms: Settings['alarms'];
-  /** The functions with queues. Only these metrics show that such a function cannot run. */
-  fedByQueues: LambdaFunction[];
-  restApi: RestApi;
-  accessLog: LogGroup;
   table: DataTable;
-  fanOut: LambdaFunction;
-  fanOutMapping: EventSourceMapping;
-  stats: LambdaFunction;
-  statsMapping: EventSourceMapping;
-  /** Queues of pending work, with the longest intended delay. */
-  queues: Record<string, { queue: Queue; longestDelay: Duration }>;
-  /** Dead-letter queues, which must be empty. */
-  failures: Record<string, Queue>;
+  api: Pick<Api, 'restApi' | 'accessLog'>;
+  delivery: Delivery;
+  connections: Connections;
+  summaries: Summaries;
+  sender: Sender;
+  stats: Stats;
 }
 
+/** The longest delay of a retry in a queue. Later retries use a schedule. */
+const LONGEST_RETRY_DELAY_S = Math.max(...RETRY_DELAYS_SECONDS.filter((seconds) => seconds <= MAX_QUEUE_DELAY_SECONDS));
+/** How late work can be without an alarm. */
+const LATE_S = 15 * 60;
 const MINUTE = Duration.minutes(1);
-const LATE = Duration.minutes(15);
 const FOR_3_MINUTES = { evaluationPeriods: 3 };
+const FOR_5_MINUTES = { evaluationPeriods: 5 };
 /** With a metric by five minutes. */
 const FOR_15_MINUTES = { evaluationPeriods: 3 };
 
@@ -65,39 +62,46 @@ export class Observability extends Construct {
   constructor(scope: Construct, id: string, props: ObservabilityProps) {
     super(scope, id);
     this.namespace = Stack.of(this).stackName;
-    this.topic = props.alarms && this.createTopic(props.alarms);
-    const gatewayErrors = gatewayErrorsIn(this, props.accessLog, this.namespace);
-    this.alarm('ServerErrors', serverErrorsOf(props.restApi, gatewayErrors), 5, 'server-errors', FOR_3_MINUTES);
-    const share = serverErrorShareOf(props.restApi, gatewayErrors);
+    this.topic = props.alarms && createAlarmTopic(this, props.alarms);
+    // Responses of API Gateway itself have an error type in the access log, and all other responses have `-`.
+    const gatewayErrors = new MetricFilter(this, 'GatewayErrors', {
+      logGroup: props.api.accessLog,
+      filterPattern: FilterPattern.literal('{ $.status = "5*" && $.error != "-" }'),
+      metricNamespace: this.namespace,
+      metricName: 'GatewayErrors',
+    }).metric({ statistic: 'Sum' });
+    this.alarm('ServerErrors', serverErrorsOf(props.api.restApi, gatewayErrors), 5, 'server-errors', FOR_3_MINUTES);
+    const share = serverErrorShareOf(props.api.restApi, gatewayErrors);
     this.alarm('ServerErrorShare', share, 50, 'server-errors', FOR_15_MINUTES);
     this.addAlarms(props);
   }
 
   private addAlarms(props: ObservabilityProps): void {
-    const { fedByQueues, restApi, table, fanOut, fanOutMapping, stats, statsMapping } = props;
-    for (const [name, queue] of Object.entries(props.failures)) {
-      this.alarm(
-        `${name}NotEmpty`,
-        queue.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: 'Maximum' }),
-        0,
-        'dead-letters-not-empty',
-      );
+    const { table, delivery, connections, summaries, stats } = props;
+    const { restApi } = props.api;
+    const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = delivery;
+    const longest = { period: MINUTE, statistic: 'Maximum' };
+    for (const [name, queue] of Object.entries({ DeadLetters: deadLetters, FailedSchedules: failedSchedules })) {
+      const waiting = queue.metricApproximateNumberOfMessagesVisible(longest);
+      this.alarm(`${name}NotEmpty`, waiting, 0, 'dead-letters-not-empty');
     }
     // The metric can include delayed messages, because AWS does not document this. They must not cause an alarm.
-    for (const [name, { queue, longestDelay }] of Object.entries(props.queues)) {
-      this.alarm(
-        `${name}Age`,
-        queue.metricApproximateAgeOfOldestMessage({ period: MINUTE, statistic: 'Maximum' }),
-        longestDelay.plus(LATE).toSeconds(),
-        'queue-age',
-        { evaluationPeriods: 5 },
-      );
+    const queues: [name: string, queue: Queue, longestDelayS: number][] = [
+      ['Deliveries', lanes.quick.queue, LONGEST_RETRY_DELAY_S],
+      ['NewDeliveries', lanes.new.queue, LONGEST_RETRY_DELAY_S],
+      ['SlowDeliveries', lanes.slow.queue, LONGEST_RETRY_DELAY_S],
+      ['Checks', connections.checks, MAX_LEASE_SECONDS],
+      ['Summaries', summaries.queue, EMAIL_WINDOW_MS / 1000],
+    ];
+    for (const [name, queue, longestDelayS] of queues) {
+      const age = queue.metricApproximateAgeOfOldestMessage(longest);
+      this.alarm(`${name}Age`, age, longestDelayS + LATE_S, 'queue-age', FOR_5_MINUTES);
     }
-    const ageOf = (fn: LambdaFunction) => fn.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' });
-    this.alarm('StreamAge', ageOf(fanOut), 300_000, 'stream-age', { evaluationPeriods: 5 });
-    this.alarm('StatsAge', ageOf(stats), 900_000, 'stats-age', { evaluationPeriods: 5 });
+    const ageOf = (fn: LambdaFunction) => fn.metric('IteratorAge', longest);
+    this.alarm('StreamAge', ageOf(fanOut), 300_000, 'stream-age', FOR_5_MINUTES);
+    this.alarm('StatsAge', ageOf(stats.count), 900_000, 'stats-age', FOR_5_MINUTES);
     this.stopped('FanOutStopped', fanOutMapping);
-    this.stopped('StatsStopped', statsMapping);
+    this.stopped('StatsStopped', stats.mapping);
     // The function sets single events aside. Lambda discards batches after the maximum age, and stores them if possible.
     const discarded = ['OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'];
     const failedEvents = [
@@ -115,11 +119,10 @@ export class Observability extends Construct {
     this.alarm('DisabledWebhooks', this.own('Disabled', 'Sum', Duration.hours(1)), 10, 'deliveries-fail-everywhere');
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
     // A failing or throttled API function is a server error. A failing stream function raises the age of the stream.
-    const errors = errorShareOf(
-      fedByQueues.map((fn) => ({ errors: fn.metricErrors(), invocations: fn.metricInvocations() })),
-    );
-    const throttles = [...fedByQueues, fanOut, stats].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
-    this.alarm('WorkerErrors', errors, 5, 'function-errors', FOR_15_MINUTES);
+    const delivering = Object.values(lanes).map(({ deliver }) => deliver);
+    const fedByQueues = [...delivering, connections.check, props.sender.events];
+    const throttles = [...fedByQueues, fanOut, stats.count].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
+    this.alarm('WorkerErrors', errorShareOf(fedByQueues), 5, 'function-errors', FOR_15_MINUTES);
     this.alarm('WorkerThrottles', sumOf(throttles), 10, 'throttles', FOR_3_MINUTES);
     // SES reviews an account at these rates and can pause its sending (SES Developer Guide, "Reputation metrics").
     this.reputation('BounceRate', 0.05);
@@ -133,8 +136,8 @@ export class Observability extends Construct {
   private stopped(id: string, mapping: EventSourceMapping): void {
     this.alarm(id, ofMapping(mapping, 'PolledEventCount').with({ period: Duration.minutes(5) }), 0, 'stream-stopped', {
       evaluationPeriods: 2,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     });
   }
 
@@ -143,39 +146,30 @@ export class Observability extends Construct {
    * next one.
    */
   private reputation(rate: string, threshold: number): void {
-    const metric = new Metric({
+    const metric = new cloudwatch.Metric({
       namespace: 'AWS/SES',
       metricName: `Reputation.${rate}`,
       statistic: 'Average',
       period: Duration.hours(1),
     });
-    this.alarm(`Email${rate}`, metric, threshold, 'email-bounces', { treatMissingData: TreatMissingData.IGNORE });
+    this.alarm(`Email${rate}`, metric, threshold, 'email-bounces', {
+      treatMissingData: cloudwatch.TreatMissingData.IGNORE,
+    });
   }
 
-  private createTopic(receiver: NonNullable<Settings['alarms']>): ITopic {
-    if ('topicArn' in receiver) return Topic.fromTopicArn(this, 'Receiver', receiver.topicArn);
-    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    pinLogicalId(topic, 'AlarmTopic');
-    pinLogicalId(topic.addSubscription(new EmailSubscription(receiver.email)), 'AlarmEmail');
-    // A custom policy replaces the default policy that allows services of the account to publish (SNS Developer Guide).
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-      }),
-    );
-    return topic;
-  }
-
-  private alarm(id: string, metric: IMetric, threshold: number, section: string, more: Partial<AlarmProps> = {}): void {
-    const alarm = new Alarm(this, id, {
+  private alarm(
+    id: string,
+    metric: cloudwatch.IMetric,
+    threshold: number,
+    section: string,
+    more: Partial<cloudwatch.AlarmProps> = {},
+  ): void {
+    const alarm = new cloudwatch.Alarm(this, id, {
       metric,
       threshold,
       evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
       alarmDescription: `What it means and what to do: ${RUNBOOK}#${section}`,
       ...more,
     });
@@ -187,8 +181,14 @@ export class Observability extends Construct {
   }
 
   /** Returns a metric that the functions write. */
-  private readonly own = (metricName: string, statistic: string, period?: Duration): Metric => {
+  private readonly own = (metricName: string, statistic: string, period?: Duration): cloudwatch.Metric => {
     const dimensionsMap = { service: METRICS_SERVICE };
-    return new Metric({ namespace: this.namespace, metricName, statistic, dimensionsMap, ...(period && { period }) });
+    return new cloudwatch.Metric({
+      namespace: this.namespace,
+      metricName,
+      statistic,
+      dimensionsMap,
+      ...(period && { period }),
+    });
   };
 }

@@ -2,13 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import {
-  ConfigurationSet,
-  ConfigurationSetTlsPolicy,
-  EmailSendingEvent,
-  EventDestination,
-  SuppressionReasons,
-} from 'aws-cdk-lib/aws-ses';
+import * as ses from 'aws-cdk-lib/aws-ses';
 import { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
@@ -23,20 +17,20 @@ export interface SenderProps {
 /** The sender of emails, and the function that stops emails to addresses that SES reports. */
 export class Sender extends Construct {
   readonly events: BundledFunction;
-  private readonly configurationSet: ConfigurationSet;
+  private readonly configurationSet: ses.ConfigurationSet;
   private readonly address: string;
 
   constructor(scope: Construct, id: string, { table, address }: SenderProps) {
     super(scope, id);
     this.address = address;
-    this.configurationSet = new ConfigurationSet(this, 'ConfigurationSet', {
-      suppressionReasons: SuppressionReasons.BOUNCES_AND_COMPLAINTS,
-      tlsPolicy: ConfigurationSetTlsPolicy.REQUIRE,
+    this.configurationSet = new ses.ConfigurationSet(this, 'ConfigurationSet', {
+      suppressionReasons: ses.SuppressionReasons.BOUNCES_AND_COMPLAINTS,
+      tlsPolicy: ses.ConfigurationSetTlsPolicy.REQUIRE,
     });
     // SES supports only the default bus, and delivers its events to it at best effort (EventBridge Events Reference).
     this.configurationSet.addEventDestination('Reports', {
-      destination: EventDestination.eventBus(EventBus.fromEventBusName(this, 'DefaultBus', 'default')),
-      events: [EmailSendingEvent.BOUNCE, EmailSendingEvent.COMPLAINT],
+      destination: ses.EventDestination.eventBus(EventBus.fromEventBusName(this, 'DefaultBus', 'default')),
+      events: [ses.EmailSendingEvent.BOUNCE, ses.EmailSendingEvent.COMPLAINT],
     });
     this.events = new BundledFunction(this, 'EmailEvents', {
       name: 'email-events',

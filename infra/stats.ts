@@ -1,11 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  type EventSourceMapping,
-  FilterCriteria,
-  FilterRule,
-  MetricType,
-  StartingPosition,
-} from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { BundledFunction, pinSource } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
@@ -16,7 +10,7 @@ const GATHERING = Duration.seconds(30);
 /** Counts the changes of deliveries. Larger batches cost fewer writes. */
 export class Stats extends Construct {
   readonly count: BundledFunction;
-  readonly mapping: EventSourceMapping;
+  readonly mapping: lambda.EventSourceMapping;
 
   constructor(scope: Construct, id: string, table: DataTable) {
     super(scope, id);
@@ -29,18 +23,18 @@ export class Stats extends Construct {
     table.grantStream(this.count);
     this.mapping = this.count.addEventSourceMapping('Deliveries', {
       eventSourceArn: table.streamArn,
-      startingPosition: StartingPosition.TRIM_HORIZON,
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: 1000,
       maxBatchingWindow: GATHERING,
       // Processes one batch per shard at a time, in order. Exact counts depend on this.
       parallelizationFactor: 1,
       tumblingWindow: Duration.minutes(15),
       retryAttempts: -1,
-      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       filters: ['INSERT', 'MODIFY'].map((eventName) =>
-        FilterCriteria.filter({
-          eventName: FilterRule.isEqual(eventName),
-          dynamodb: { Keys: { pk: { S: FilterRule.beginsWith('HOOK#') } } },
+        lambda.FilterCriteria.filter({
+          eventName: lambda.FilterRule.isEqual(eventName),
+          dynamodb: { Keys: { pk: { S: lambda.FilterRule.beginsWith('HOOK#') } } },
         }),
       ),
     });

@@ -7,6 +7,7 @@ import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { EMAIL_WINDOW_MS } from '../../lib/projects/email-budget.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
+import { metricMath } from '../support/cloudwatch/metric-math.ts';
 import { everyOption, synth, topicArn } from './synth.ts';
 
 const template = synth({});
@@ -27,6 +28,7 @@ const watchedBy = (of: Template): WatchedMetric[] =>
       : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
   );
 const alarms = alarmsOf(template);
+const alarmIds = Object.keys(template.findResources('AWS::CloudWatch::Alarm'));
 const watched = watchedBy(template);
 
 const LAMBDA_THROTTLES = 'AWS/Lambda Throttles';
@@ -139,6 +141,23 @@ describe('an alarm', () => {
     const errors = alarms.filter((alarm) => JSON.stringify(alarm).includes('"Errors"'));
     expect(errors.length).toBe(1);
     for (const alarm of errors) expect(JSON.stringify(alarm)).not.toContain('Authorize'); // it throws for invalid credentials
+  });
+
+  it.each([
+    ['HandlingFailures', { failures: 3, attempts: 57 }, { failures: 3, attempts: 56 }],
+    ['HandlingFailures', { failures: 2, attempts: undefined }, { failures: 3, attempts: undefined }],
+    ['HandlingFailures', { failures: 500, attempts: 9500 }, { failures: 500, attempts: 9499 }],
+    ['WorkerErrors', { e0: 3, i0: 60 }, { e0: 3, i0: 59 }],
+    ['WorkerErrors', { e0: 1, e4: 1, i0: 1, i4: 1 }, { e0: 1, e4: 2, i0: 1, i4: 2 }],
+    ['WorkerErrors', { e0: 500, i0: 5000, i1: 5000 }, { e0: 501, i0: 5000, i1: 5000 }],
+  ])('watches a share of at least three failures: %s fires not with %j, but with %j', (name, quiet, firing) => {
+    const { Threshold, Metrics } = alarms[alarmIds.findIndex((id) => id.includes(name))] ?? {};
+    const { Expression } = Metrics.find((metric: object) => 'Expression' in metric);
+    const ids = Metrics.filter((metric: object) => !('Expression' in metric)).map(({ Id }: { Id: string }) => Id);
+    const share = metricMath(Expression, ids);
+    expect(Threshold).toBe(5);
+    expect(share(quiet)).toBeLessThanOrEqual(5);
+    expect(share(firing)).toBeGreaterThan(5);
   });
 
   it('costs ten cents per metric, so all alarms watch few metrics', () => {

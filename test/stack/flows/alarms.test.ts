@@ -270,7 +270,7 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     'units of work fail on our side',
     ['HandlingFailures'],
     () =>
-      minutes(3, async () => {
+      minutes(15, async () => {
         const before = countOf('HandlingFailures');
         await service.stack.invoke('DeliveryDeliverB', { Records: Array(6).fill(SQS_RECORD) });
         await eventually(() => countOf('HandlingFailures') === before + 6);
@@ -355,7 +355,7 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
   [
     'a function that a queue feeds crashes',
     ['WorkerErrors'],
-    () => minutes(3, () => times(6, () => service.stack.invoke('ConnectionsCheck', null).catch(() => {}))),
+    () => minutes(15, () => times(1, () => service.stack.invoke('ConnectionsCheck', null).catch(() => {}))),
   ],
   ...['DeliveryFanOut', 'StatsCount', 'DeliveryDeliverB'].map((name): (typeof BREAKAGES)[number] => [
     `Lambda throttles ${name}`,
