@@ -176,7 +176,12 @@ describe('the updates', () => {
 
   it('ignore only existing dependencies with exact versions', () => {
     const updates = [...dependabot.matchAll(/npm\n +directory: \/?(\S*)([\s\S]*?)(?=\n\n|$)/g)];
-    expect(updates.map(([, directory]) => directory)).toEqual(['', 'test/measure/mutation', 'test/measure/generators']);
+    expect(updates.map(([, directory]) => directory)).toEqual([
+      '',
+      'test/measure/mutation',
+      'test/measure/generators',
+      'infra/commands/package',
+    ]);
     for (const [, directory = '', rest = ''] of updates) {
       const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
       const all: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };

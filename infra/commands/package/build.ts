@@ -7,12 +7,12 @@ import { bundleOptions } from '../../bundle.ts';
 import { localDirectory, projectRoot } from '../../project-root.ts';
 
 /*
- * npx node infra/commands/package/build.ts builds the npm package for integrators, and prints the path of its tarball, which each release contains. The
- * generators of types require an older TypeScript, so they have their own dependencies.
+ * npx node infra/commands/package/build.ts builds the npm package for integrators, and prints the path of its tarball, which each
+ * release contains. The generator of types requires an older TypeScript, so it has its own package.json.
  */
 
 const directory = join(localDirectory, 'package');
-const generators = join(projectRoot, 'test/measure/generators/node_modules');
+const tools = join(localDirectory, 'package-tools');
 const run = (command: string, ...args: string[]): string =>
   execFileSync(command, args, { cwd: directory, encoding: 'utf8' });
 
@@ -20,9 +20,12 @@ rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 cpSync(join(projectRoot, 'lib/client'), directory, { recursive: true });
 cpSync(join(projectRoot, 'LICENSE'), join(directory, 'LICENSE'));
-symlinkSync(generators, join(directory, 'node_modules'));
+mkdirSync(tools, { recursive: true });
+for (const name of ['package.json', 'package-lock.json']) cpSync(join(import.meta.dirname, name), join(tools, name));
+run('npm', 'ci', '--prefix', tools, '--no-audit', '--no-fund', '--silent');
+symlinkSync(join(tools, 'node_modules'), join(directory, 'node_modules'));
 
-const bin = (name: string): string => join(generators, '.bin', name);
+const bin = (name: string): string => join(tools, 'node_modules/.bin', name);
 writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument('https://api.example.com')));
 run(bin('openapi-typescript'), 'openapi.json', '--output', 'dist/api.d.ts');
 cpSync(join(directory, 'dist/api.d.ts'), join(directory, 'api.d.ts'));
@@ -44,7 +47,7 @@ console.log(join(directory, run('npm', 'pack', '--silent').trim()));
 
 function manifest(): object {
   const { version, license } = read('package.json');
-  const { 'openapi-fetch': openApiFetch } = read('test/measure/generators/package.json').devDependencies;
+  const { 'openapi-fetch': openApiFetch } = read('infra/commands/package/package.json').devDependencies;
   return {
     name: '@document-sync-service/client',
     version,

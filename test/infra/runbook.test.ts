@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
 /** The commands of the AWS CLI in the runbook, with the options that it uses (AWS CLI Command Reference, version 2). */
-export const AWS_COMMANDS: Record<string, readonly string[]> = {
+const AWS_COMMANDS: Record<string, readonly string[]> = {
   'apigateway create-api-key': ['enabled', 'value'],
   'apigateway create-usage-plan-key': ['usage-plan-id', 'key-id', 'key-type'],
   'apigateway get-api-keys': [],
   'apigateway get-usage-plan-keys': ['usage-plan-id'],
   'cloudformation cancel-update-stack': ['stack-name'],
-  'cloudformation continue-update-rollback': ['stack-name'],
   'cloudformation describe-stack-resource': ['stack-name', 'logical-resource-id'],
   'dynamodb describe-table': ['table-name'],
   'dynamodb update-table': ['table-name', 'sse-specification'],
@@ -24,6 +26,25 @@ export const AWS_COMMANDS: Record<string, readonly string[]> = {
   'sns subscribe': ['topic-arn', 'protocol', 'notification-endpoint'],
   'sqs get-queue-attributes': ['queue-url', 'attribute-names'],
   'sqs start-message-move-task': ['source-arn'],
-  'wafv2 associate-web-acl': ['web-acl-arn', 'resource-arn'],
   'wafv2 create-web-acl': ['name', 'scope', 'default-action', 'visibility-config', 'rules'],
 };
+
+// `test/stack/flows/runbook.test.ts` runs the commands of this project.
+it('the runbook uses only these operations and options of the AWS CLI', () => {
+  const runbook = readFileSync('infra/RUNBOOK.md', 'utf8').replaceAll('\\\n', ' ');
+  const code = [...runbook.matchAll(/```\w*\n([\s\S]*?)```|`([^`]+)`/g)].map(([, block, inline]) => block ?? inline);
+  const used = code
+    .join('\n')
+    .split(/\baws (?=[\w-]+ [\w-]+)/)
+    .slice(1);
+  const names = new Set<string>();
+  for (const [line = ''] of used.map((each) => each.split('\n'))) {
+    const operation = line.split(' ', 2).join(' ');
+    names.add(operation);
+    const allowed = AWS_COMMANDS[operation];
+    expect(allowed, operation).toBeDefined();
+    const given = [...line.matchAll(/ --([\w-]+)/g)].map(([, option]) => option);
+    expect([...(allowed ?? []), 'query', 'output'], operation).toEqual(expect.arrayContaining(given));
+  }
+  expect([...names].sort()).toEqual(Object.keys(AWS_COMMANDS).sort());
+});
