@@ -132,7 +132,7 @@ async function forward(
     ...signatureHeaders({ secret, id, timestampSeconds: Math.floor(Date.now() / 1000), body }),
   };
   if (forwardTo === undefined) {
-    return readDelivery(secret, Object.fromEntries(new Headers(headers)), body).line;
+    return readDelivery(secret, Object.fromEntries(new Headers(headers)), Buffer.from(body)).line;
   }
   try {
     const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen } from './ports.ts';
-import { readText } from './services/bodies.ts';
+import { readBytes } from './services/bodies.ts';
 
 /** A server on loopback that receives the requests of webhooks. */
 export interface LocalReceiver {
@@ -13,10 +13,10 @@ export interface LocalReceiver {
 export async function startLocalReceiver(
   port: number,
   option: string,
-  receive: (request: http.IncomingMessage, body: string) => number,
+  receive: (request: http.IncomingMessage, body: Buffer) => number,
 ): Promise<LocalReceiver> {
   const server = http.createServer((request, response) => {
-    readText(request)
+    readBytes(request)
       .then((body) => response.writeHead(receive(request, body)).end())
       .catch(() => response.destroy()); // the client disconnected
   });

@@ -38,6 +38,7 @@ export const documentOperations = {
       ),
     },
     responses: { 200: listOf(DocumentResource) },
+    problems: ['document_not_allowed'],
   }),
   getDocument: operation({
     ...reads,

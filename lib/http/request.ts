@@ -6,9 +6,9 @@ import type { Grant } from '../keys/token.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Environment, Space } from '../space.ts';
 import { baseUrlOf } from './base-url.ts';
+import { documentKeySchema, hasInvalidName } from './document-names.ts';
 import { lowerCased } from './headers.ts';
 import { type CallerType, chosenEnvironment, creating, type Operation } from './operation.ts';
-import { documentParameter } from './path-parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
 /** The caller, as identified by the authorizer. */
@@ -64,9 +64,7 @@ export function parseRequest(
 
   const caller = callerOf(event);
   const path = decoded(event.pathParameters ?? {});
-  const documentKey = documentKeyIn(operation, path);
-  // As for every other document that the token cannot access, so the response reveals nothing about a name.
-  if ('violations' in documentKey && caller.token) return documentNotAllowed();
+  const documentKey = check(documentKeySchema(operation), path);
   const query = check(v.strictObject({ ...operation.query, ...chosenEnvironment }), event.queryStringParameters ?? {});
   // To valibot an array is an object too.
   const body = isJsonObject(json)
@@ -75,6 +73,12 @@ export function parseRequest(
   const violations = [documentKey, query, headersOf(operation, headers), body].flatMap((each) =>
     'violations' in each ? each.violations : [],
   );
+  // As for every other document that the token cannot access, so the response reveals nothing about a name.
+  const isNameless =
+    violations.length > 0 &&
+    caller.token &&
+    hasInvalidName(operation, { path, query: event.queryStringParameters, json });
+  if (isNameless) return documentNotAllowed();
   if (violations.length > 0 || 'violations' in query || 'violations' in body)
     return invalid([...violations, ...bodyViolations(json)]);
 
@@ -106,10 +110,6 @@ const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, st
       /^if-(none-)?match$/i.test(name) ? [[name, lines.join(', ')]] : [],
     ),
   );
-
-/** Checks a document key in the path. Any other invalid parameter is an id that does not exist. */
-const documentKeyIn = ({ parameters }: Operation, path: Record<string, string>) =>
-  check(v.object(parameters.key === documentParameter ? { key: documentParameter.schema } : {}), path);
 
 function headersOf({ headers, creates }: Operation, received: Record<string, string>) {
   const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };

@@ -13,16 +13,23 @@ describe('a request to the demo endpoint', () => {
   });
 
   it('is printed without characters that control the terminal', () => {
-    const { verified, line } = readDelivery(secret, headers(serviceSignature(secret, body)), body);
+    const { verified, line } = readDelivery(secret, headers(serviceSignature(secret, body)), Buffer.from(body));
     expect(verified).toBe(true);
     expect(line).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
     expect(line).toContain('"text":"\\u001b]52;c;Y3VybCBldmls\\u0007\\u009b2J\\u202e"');
   });
 
   it('shows only its size when the signature is wrong', () => {
-    expect(readDelivery(secret, headers(`sha256=${attack}`), body)).toEqual({
+    expect(readDelivery(secret, headers(`sha256=${attack}`), Buffer.from(body))).toEqual({
       verified: false,
       line: `✗ NOT VERIFIED  ${Buffer.byteLength(body)} bytes`,
     });
+  });
+
+  it('is not verified if its bytes are not those that were signed', () => {
+    const signature = serviceSignature(secret, '{"text":"\ufffd"}');
+    const bytes = Buffer.concat([Buffer.from('{"text":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+    expect(String(bytes)).toBe('{"text":"\ufffd"}');
+    expect(readDelivery(secret, headers(signature), bytes).verified).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ export interface Received {
   /** The path and query. */
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: Buffer;
   // biome-ignore lint/suspicious/noExplicitAny: the checks verify its content
   json: any;
 }
@@ -39,9 +39,9 @@ export async function startReceiver(port: number): Promise<Receiver> {
 }
 
 // A tunnel is public, so the body can be anything.
-function jsonOf(body: string): unknown {
+function jsonOf(body: Buffer): unknown {
   try {
-    return JSON.parse(body);
+    return JSON.parse(String(body));
   } catch {
     return undefined;
   }

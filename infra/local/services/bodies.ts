@@ -11,7 +11,8 @@ export async function readBody(message: IncomingMessage, maxBytes = Number.POSIT
   return bytes <= maxBytes ? Buffer.concat(chunks) : null;
 }
 
+/** Reads the body of a message of any size. Rejects if the connection ends early. */
+export const readBytes = async (message: IncomingMessage): Promise<Buffer> => (await readBody(message)) as Buffer;
+
 /** Reads the body of a message as text. Rejects if the connection ends early. */
-export async function readText(message: IncomingMessage): Promise<string> {
-  return String(await readBody(message));
-}
+export const readText = async (message: IncomingMessage): Promise<string> => String(await readBytes(message));

@@ -81,6 +81,38 @@ describe('a scoped token', () => {
       }
   });
 
+  it.each<[string, (client: Client, name: string) => ReturnType<Client>]>([
+    ['the prefix of a list', (client, name) => client('GET', `/v1/documents?prefix=${encodeURIComponent(name)}`)],
+    ['the pattern of a sync', (client, pattern) => sync(client, { pattern })],
+    [
+      'a push',
+      (client, document_key) =>
+        sync(client, { pattern: 'org:acme:*', push: [{ op: 'delete', document_key, base_revision: 1 }] }),
+    ],
+    [
+      'a connection',
+      (client, document_key) => client('PUT', '/v1/connections/c', { body: { node_id: 'n', document_key } }),
+    ],
+  ])('returns 403 for a name in %s that cannot be a document, and a key returns 400', async (_, request) => {
+    const client = await live();
+    const token = service.as(await mint(client, ['*', 'org:acme:*'], ['read', 'write']));
+    for (const name of ['org:other:d 1', 'org/acme', 'a*', '', 'a'.repeat(65)]) {
+      expect(code(await request(token, name)), name).toEqual([403, 'document_not_allowed']);
+      expect(code(await request(client, name)), name).toEqual([400, 'invalid_request']);
+    }
+  });
+
+  it('returns 400 for other violations, also in the place of a name', async () => {
+    const token = service.as(await mint(await live(), ['*'], ['read', 'write']));
+    const invalid = [400, 'invalid_request'];
+    expect(code(await sync(token, { pattern: 1 }))).toEqual(invalid);
+    expect(code(await sync(token, { push: [{ op: 'delete', document_key: null, base_revision: 1 }] }))).toEqual(
+      invalid,
+    );
+    expect(code(await token('GET', '/v1/documents?prefix=a&limit=0'))).toEqual(invalid);
+    expect(code(await token('POST', '/v1/sync', { body: [] as never }))).toEqual(invalid);
+  });
+
   it('lists an invalid document key together with all other violations of a request with a key', async () => {
     const client = await live();
     const { body } = await client('PUT', '/v1/documents/a%20b?x=1', { body: { fields: 1 } });
