@@ -330,6 +330,7 @@ describe('a request', () => {
     const { json, ...request } = requestOf(given);
     expect(request).toEqual({
       id: 'request-1',
+      baseUrl: '',
       caller: { projectId: 'prj_1', keyId: 'key_1', type: 'admin', token: undefined },
       space: { projectId: 'prj_1', environment: 'live' },
       route: 'POST /v1/things/{id}',
