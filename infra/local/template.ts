@@ -99,6 +99,7 @@ export class Template {
     }
   }
 
+  /** Replaces intrinsic functions by their values. Unknown ones remain, because a property that this stack does not use can contain them. */
   resolve(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((each) => this.resolve(each));
     if (typeof value !== 'object' || value === null) return value;
@@ -110,7 +111,6 @@ export class Template {
       if (name === 'Fn::Select') return this.select(argument as [number | string, unknown]);
       if (name === 'Fn::Split') return this.split(argument as [string, unknown]);
       if (name === 'Fn::Sub') return String(argument).replace(/\$\{([\w:]+)\}/g, (_, id) => this.ref(id));
-      if (name.startsWith('Fn::')) throw new Error(`The local stack does not support ${name}`);
     }
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.resolve(each)]));
   }
