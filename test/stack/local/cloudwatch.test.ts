@@ -1,15 +1,10 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
-import { startStack } from '../../../infra/local/stack.ts';
+import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../../infra/local/template.ts';
 import { type AlarmProperties, LocalAlarm } from '../../support/cloudwatch/alarms.ts';
 import { LocalCloudWatch } from '../../support/cloudwatch/cloudwatch.ts';
 import { embeddedMetrics } from '../../support/cloudwatch/embedded.ts';
 import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';
 import { MetricStore } from '../../support/cloudwatch/metrics.ts';
-import { databaseEndpoint } from '../../support/database.ts';
 
 const metric = { namespace: 'Mine', name: 'Failures', dimensions: { service: 'sync' } };
 const other = { ...metric, name: 'Others' };
@@ -142,25 +137,6 @@ describe('a log', () => {
     for (const pattern of ['{ $.status > 500 }', 'ERROR', '{ $.a = "1" || $.b = "2" }'])
       expect(() => matchesPattern(pattern, {})).toThrow('Unknown filter pattern');
   });
-});
-
-it('does not stop the local stack with an alarm that only AWS can evaluate', async () => {
-  const assembly = mkdtempSync(join(tmpdir(), 'alarm-'));
-  cpSync(inject('assembly'), assembly, { recursive: true });
-  const [file = ''] = readdirSync(assembly).filter((name) => name.endsWith('.template.json'));
-  const template = JSON.parse(readFileSync(join(assembly, file), 'utf8'));
-  template.Resources.Unknown = {
-    Type: 'AWS::CloudWatch::Alarm',
-    Properties: {
-      ...{ ...properties, Namespace: 'AWS/Lambda', MetricName: 'ConcurrentExecutions' },
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-    },
-  };
-  writeFileSync(join(assembly, file), JSON.stringify(template));
-  const stack = await startStack({ assembly, databaseEndpoint: databaseEndpoint() });
-  expect((await fetch(`${stack.baseUrl}/v1/openapi.json`)).status).toBe(200);
-  await stack.stop();
-  rmSync(assembly, { recursive: true });
 });
 
 describe('the local CloudWatch', () => {

@@ -88,13 +88,9 @@ const REFUSED_BY_SES: [rule: string, email: Partial<typeof email>, error: RegExp
   ['no recipient', { recipients: [] }, /Missing required header/],
   ['51 recipients', { recipients: Array(51).fill('a@example.com') }, /exceeds 50/],
   ['more than 10 MB', { bytes: 10_485_761 }, /more than 10485760 bytes/],
-  ['an address without a domain', { recipients: ['a'] }, /final '@domain'/],
-  ['a space in an address', { recipients: ['a b@example.com'] }, /control or whitespace/],
   ['a local part that is not ASCII', { recipients: ['é@example.com'] }, /illegal character/],
-  ['a local part of 65 characters', { recipients: [`${'a.'.repeat(32)}a@example.com`] }, /illegal character/],
   ['a domain that is not in Punycode', { recipients: ['a@exämple.com'] }, /Domain contains illegal/],
   ['a line break in the subject', { subject: 'a\r\nBcc: b@example.com' }, /control characters/],
-  ['half a surrogate pair in the subject', { subject: '\ud83d' }, /control characters/],
 ];
 
 const target = {
@@ -134,13 +130,9 @@ const IGNORED_BY_CLOUDWATCH: [rule: string, event: Record<string, unknown>][] = 
   ['101 values', metrics({}, { m: Array(101).fill(1) })],
   ['a value that is a text', metrics({}, { m: '1' })],
   ['a dimension without a value', metrics({}, { d: undefined })],
-  ['a dimension of 1,025 characters', metrics({}, { d: 'x'.repeat(1025) })],
   ['a name of 1,025 characters', metrics({ Metrics: [{ Name: 'x'.repeat(1025) }] })],
   ['a dimension that is not ASCII', metrics({}, { d: 'é' })],
-  ['a dimension with a control character', metrics({}, { d: 'a\n' })],
-  ['a dimension of spaces', metrics({}, { d: ' ' })],
   ['a dimension whose name starts with a colon', metrics({ Dimensions: [[':d']] }, { ':d': 'v' })],
-  ['a value above 2^360', metrics({}, { m: 2 ** 361 })],
   ['an infinite value', metrics({}, { m: Number.POSITIVE_INFINITY })],
   ['more than 256 KB', metrics({}, { text: 'x'.repeat(262_144) })],
 ];
