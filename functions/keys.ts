@@ -2,11 +2,11 @@ import { connect } from '../lib/aws/backend.ts';
 import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { serve } from '../lib/http/serve.ts';
 import { keyHandlers, keyViolations } from '../lib/keys/handlers.ts';
-import { emailing, stores } from './wiring.ts';
+import { emailing } from './wiring.ts';
 
 export const create = (runtime: Runtime) => {
   const backend = connect(runtime);
-  const handlers = keyHandlers({ ...backend, ...stores(backend), ...emailing(runtime, backend) });
-  return serve<'keys'>(handlers, backend, keyViolations(backend.clock));
+  const { emails } = emailing(runtime, backend);
+  return serve<'keys'>(keyHandlers(backend, emails), backend, keyViolations(backend.clock));
 };
 export const handler = create(lambda);

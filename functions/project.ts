@@ -3,12 +3,12 @@ import { lambda, type Runtime } from '../lib/aws/runtime.ts';
 import { serve } from '../lib/http/serve.ts';
 import { auditHandlers } from '../lib/projects/audit-handlers.ts';
 import { projectHandlers } from '../lib/projects/handlers.ts';
-import { emailing, stores } from './wiring.ts';
+import { emailing } from './wiring.ts';
 
 export const create = (runtime: Runtime) => {
   const backend = connect(runtime);
   const sourceAddresses = runtime.variables.SOURCE_ADDRESSES?.split(',') ?? [];
-  const deps = { ...backend, ...stores(backend), ...emailing(runtime, backend), sourceAddresses };
-  return serve<'project'>({ ...projectHandlers(deps), ...auditHandlers(deps) }, backend);
+  const ofProject = projectHandlers(backend, emailing(runtime, backend), sourceAddresses);
+  return serve<'project'>({ ...ofProject, ...auditHandlers(backend) }, backend);
 };
 export const handler = create(lambda);

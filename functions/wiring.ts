@@ -3,24 +3,9 @@ import { emailSender } from '../lib/aws/email.ts';
 import { queue } from '../lib/aws/queue.ts';
 import type { Runtime } from '../lib/aws/runtime.ts';
 import type { ConnectionsDeps } from '../lib/documents/lost-connections.ts';
-import { eventStore } from '../lib/events/store.ts';
-import { cursorsOf } from '../lib/http/cursor-store.ts';
-import { apiKeys } from '../lib/keys/store.ts';
-import { auditLog } from '../lib/projects/audit-store.ts';
 import { emailBudgets } from '../lib/projects/email-budget-store.ts';
 import { projectEmails, type SummaryMessage } from '../lib/projects/project-emails.ts';
 import { projects } from '../lib/projects/store.ts';
-import { webhooks } from '../lib/webhooks/store.ts';
-
-/** The stores that several groups of operations use. An entry that needs only some of them creates these, so that its bundle is small. */
-export const stores = ({ table, random }: Backend) => ({
-  audit: auditLog(table),
-  keys: apiKeys(table),
-  projects: projects(table),
-  events: eventStore(table),
-  webhooks: webhooks(table),
-  cursors: cursorsOf(table, random),
-});
 
 /** Sends emails, and schedules their summaries. The previous release does not set the variable of that queue. */
 export function emailing(runtime: Runtime, backend: Backend) {

@@ -1,5 +1,5 @@
 import { visible } from '../../lib/printable.ts';
-import type { ProjectOperation } from '../../lib/projects/administration.ts';
+import type { ProjectOperation } from '../../lib/projects/operator-handlers.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
 import { STACK_OPTION } from './deployment.ts';

@@ -9,6 +9,7 @@ import type { ConnectionRecord } from './connections.ts';
 /** The table deletes an expired connection without a check after a day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
+/** The stored connections. When two callers renew or end one lease concurrently, one of them succeeds. */
 export function connections(table: Table) {
   // The record that was read must be unchanged, so one of two concurrent writers succeeds.
   const isUnchanged = ({ expiresAt, connectedAt }: ConnectionRecord): Condition =>
@@ -21,6 +22,10 @@ export function connections(table: Table) {
       return (await table.get(itemKey.connection(space, id))) as ConnectionRecord | undefined;
     },
 
+    /**
+     * Replaces the record that was read, and stores the event of an earlier lease that expired. The new record can have another
+     * id. `false` if the record has changed.
+     */
     async put(
       before: ConnectionRecord | undefined,
       record: ConnectionRecord,
@@ -36,8 +41,11 @@ export function connections(table: Table) {
       return (await table.write([...renewed, ...lost.map(putEvent)])).length === 0;
     },
 
+    /** Removes the record that was read, and stores its event. `false` if the record has changed. */
     async remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean> {
       return (await table.write([removal(before), ...lost.map(putEvent)])).length === 0;
     },
   };
 }
+
+export type ConnectionStore = ReturnType<typeof connections>;

@@ -1,5 +1,6 @@
+import type { Backend } from '../aws/backend.ts';
 import { MAX_EVENT_BYTES } from '../events/event.ts';
-import type { Cursors } from '../http/cursor-store.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Caller, Request } from '../http/request.ts';
@@ -16,21 +17,18 @@ import {
   withoutOthersValues,
 } from './document.ts';
 import type { Merge, Write } from './merge.ts';
-import { createPageBudget, type DocumentList, walkDocuments } from './pages.ts';
-import { type DocumentStates, type DocumentWriter, writeDocument } from './write.ts';
-
-export interface DocumentsDeps extends DocumentWriter {
-  documents: DocumentStates & DocumentList;
-  cursors: Cursors;
-}
+import { createPageBudget, walkDocuments } from './pages.ts';
+import { documents as documentsIn } from './store.ts';
+import { writeDocument } from './write.ts';
 
 type DocumentHandlers = Pick<
   Handlers<'documents'>,
   'listDocuments' | 'getDocument' | 'putDocument' | 'patchDocument' | 'deleteDocument'
 >;
 
-export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
-  const { documents, cursors } = deps;
+export function documentHandlers({ table, clock, random }: Backend): DocumentHandlers {
+  const documents = documentsIn(table);
+  const cursors = cursorsOf(table, random);
 
   return {
     async getDocument(request) {
@@ -95,8 +93,11 @@ export function documentHandlers(deps: DocumentsDeps): DocumentHandlers {
       origin: originOf(request),
       syncId: null,
     } as const;
-    const merged = await writeDocument(deps, request.space, { ...common, ...change }, (current) =>
-      precondition(request, current),
+    const merged = await writeDocument(
+      { documents, clock, random },
+      request.space,
+      { ...common, ...change },
+      (current) => precondition(request, current),
     );
     if (merged instanceof Problem) return merged;
     switch (merged.outcome) {

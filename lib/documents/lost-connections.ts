@@ -3,23 +3,11 @@ import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
 import { iso } from '../schema.ts';
-import type { Space } from '../space.ts';
+import type { ConnectionStore } from './connection-store.ts';
 import { type CheckMessage, type ConnectionRecord, publicIdOf } from './connections.ts';
 
-/** The stored connections. When two callers renew or end one lease concurrently, one of them succeeds. */
-export interface Connections {
-  get(space: Space, id: string): Promise<ConnectionRecord | undefined>;
-  /**
-   * Replaces the record that was read, and stores the event of an earlier lease that expired. The new record can have another id. `false`
-   * if the record has changed.
-   */
-  put(before: ConnectionRecord | undefined, record: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
-  /** Removes the record that was read, and stores its event. `false` if the record has changed. */
-  remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean>;
-}
-
 export interface ConnectionsDeps {
-  connections: Connections;
+  connections: ConnectionStore;
   /** Schedules a check of a connection. The message arrives at least once. */
   scheduleCheck(message: CheckMessage, delaySeconds: number): Promise<void>;
   clock(): number;

@@ -19,6 +19,7 @@ export function documents(table: Table) {
       return item && toState(item);
     },
 
+    /** Lists documents in the order of their keys, including deleted ones. */
     async getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]> {
       const items = await table.batchGet(documentKeys.map((key) => itemKey.document(space, key)));
       return items.map((item) => item && toState(item));
@@ -28,6 +29,10 @@ export function documents(table: Table) {
 
     revisions: listOf(itemKey.revision, toRevision),
 
+    /**
+     * Stores the new state and its events in one transaction, if the document still has that revision. 0 means that it never
+     * existed.
+     */
     async save(
       space: Space,
       documentKey: string,
@@ -99,3 +104,5 @@ export function toState(item: Item): DocumentState {
     marks: JSON.parse(String(item.marks)),
   } as unknown as DocumentState;
 }
+
+export type DocumentStore = ReturnType<typeof documents>;

@@ -1,37 +1,21 @@
+import type { Backend } from '../aws/backend.ts';
 import { ConflictError } from '../errors.ts';
-import { newEvent, type StoredEvent } from '../events/event.ts';
+import { newEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import { fingerprintOf } from '../http/idempotency.ts';
 import { documentNotAllowed, Problem, type ProblemCode } from '../http/problems.ts';
 import { credentialOf, may, reaches } from '../http/scope.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
-import type { Space } from '../space.ts';
 import { type Conflict, withoutOthersValues } from './document.ts';
-import type { DocumentsDeps } from './handlers.ts';
-import { createPageBudget, MAX_PAGE_BYTES, type RevisionList } from './pages.ts';
+import { createPageBudget, MAX_PAGE_BYTES } from './pages.ts';
 import { covers } from './patterns.ts';
 import { pull } from './pull.ts';
-import { Cycle, type CycleClaim, type Push, type PushResult } from './sync.ts';
+import { documents as documentsIn } from './store.ts';
+import { Cycle, type Push, type PushResult } from './sync.ts';
 import { writeDocument } from './write.ts';
-
-/** Sync cycles that have a name. */
-export interface SyncCycles {
-  /**
-   * Reserves the name of a cycle for its credential. Returns `false` if another credential uses it. Also returns `false` if the cycle
-   * is complete, unless the request repeats the one that started it soon after.
-   */
-  claimCycle(space: Space, syncId: string, claim: CycleClaim): Promise<boolean>;
-  /** Stores the event of a completed cycle once per sync id. */
-  complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void>;
-}
-
-export interface SyncDeps extends DocumentsDeps {
-  documents: DocumentsDeps['documents'] & RevisionList & SyncCycles;
-  /** Reports a push with an internal failure to the operator. */
-  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
-}
 
 const PUSHING = 'Push with an admin, live or test key, or with a scoped token that has write.';
 const PULLING = 'Sync without pushes with any key, or with a scoped token that has read.';
@@ -43,8 +27,10 @@ const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
  * Applies each push independently. Then returns the documents of the pattern that differ from the known revisions, in pages. A
  * cycle of a credential without `write` claims no sync id and publishes no event.
  */
-export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'> {
-  const { documents, cursors, clock, random, reportFailure } = deps;
+export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'sync'> {
+  const { table, clock, random, reportFailure } = backend;
+  const documents = documentsIn(table);
+  const cursors = cursorsOf(table, random);
 
   return {
     async sync(request) {
@@ -138,7 +124,7 @@ export function syncHandlers(deps: SyncDeps): Pick<Handlers<'documents'>, 'sync'
       origin: request.body.node_id,
       syncId,
     };
-    const merged = await writeDocument<never>(deps, request.space, write, () => undefined);
+    const merged = await writeDocument<never>({ documents, clock, random }, request.space, write, () => undefined);
     switch (merged.outcome) {
       case 'conflict':
         return rejected(push, 'conflict', shown(merged.conflicts));

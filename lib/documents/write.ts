@@ -1,29 +1,14 @@
-import { isTooLarge, newEvent, type StoredEvent } from '../events/event.ts';
+import { isTooLarge, newEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './document.ts';
 import { type Merge, merge, type Write } from './merge.ts';
-
-/** The stored documents, including deleted ones. */
-export interface DocumentStates {
-  get(space: Space, documentKey: string): Promise<DocumentState | undefined>;
-  /**
-   * Stores the new state and its events in one transaction, if the document still has that revision. 0 means that it never
-   * existed.
-   */
-  save(
-    space: Space,
-    documentKey: string,
-    before: number,
-    state: DocumentState,
-    events: readonly StoredEvent[],
-  ): Promise<boolean>;
-}
+import type { DocumentStore } from './store.ts';
 
 export interface DocumentWriter {
-  documents: DocumentStates;
+  documents: DocumentStore;
   clock(): number;
   random: Random;
 }

@@ -1,48 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Write } from '../aws/writes.ts';
-import type { Cursors } from '../http/cursor-store.ts';
+import type { Backend } from '../aws/backend.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
-import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
-import { type NoticeDeps, notifying } from '../projects/notice-handlers.ts';
+import { auditing } from '../projects/audit-handlers.ts';
+import { notifying } from '../projects/notice-handlers.ts';
 import { adminKeyCreated, adminKeyRotated } from '../projects/notices.ts';
+import type { ProjectEmails } from '../projects/project-emails.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import { isAllowed } from './allowlist.ts';
 import { hashApiKey, keyIdOf, sameHash } from './api-key.ts';
 import { generateKey, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
-import { lastingAdminKeys, type RevocableKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import { lastingAdminKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import { apiKeys } from './store.ts';
 import { keyUsage } from './usage.ts';
-
-/** The keys of projects as they are stored. */
-export interface Keys extends RevocableKeys {
-  /** Lists keys, newest first. A new key can appear with a short delay. */
-  list(projectId: string, limit: number, after?: string): Promise<{ keys: KeyRecord[]; next: string | undefined }>;
-  create(record: KeyRecord, also: readonly Write[]): Promise<void>;
-  /**
-   * Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `relyingOn`: as for
-   * `revoke`.
-   */
-  rotate(
-    old: KeyRecord,
-    fresh: KeyRecord,
-    expiresAt: number,
-    relyingOn: KeyRecord | undefined,
-    also: readonly Write[],
-  ): Promise<boolean>;
-  /** `false` if there is no such key. */
-  rename(id: string, name: string | null, also: readonly Write[]): Promise<boolean>;
-  /** `relyingOn`: as for `revoke`. */
-  setCidrs(id: string, cidrs: string[], relyingOn: KeyRecord | undefined, also: readonly Write[]): Promise<boolean>;
-}
-
-export interface KeysDeps extends AuditDeps, NoticeDeps {
-  keys: Keys;
-  cursors: Cursors;
-  clock(): number;
-}
 
 const notRotatable = () => new Problem('conflict', 'Use an active key that has not been rotated.');
 
@@ -59,10 +33,12 @@ export function keyViolations(clock: () => number): { createKey: BodyViolations;
   return { createKey: ofExpiry, rotateKey: ofExpiry };
 }
 
-export function keyHandlers(deps: KeysDeps): Handlers<'keys'> {
-  const { keys, cursors, clock, random } = deps;
-  const audited = auditing(deps);
-  const notify = notifying(deps);
+export function keyHandlers(backend: Backend, emails: ProjectEmails): Handlers<'keys'> {
+  const { table, clock, random } = backend;
+  const keys = apiKeys(table);
+  const cursors = cursorsOf(table, random);
+  const audited = auditing(backend);
+  const notify = notifying(backend, emails);
 
   return {
     async createKey(request, idempotencyWrites) {

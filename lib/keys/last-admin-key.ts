@@ -1,30 +1,17 @@
 import { isLasting, type KeyRecord } from './key.ts';
-import type { Write } from './store.ts';
+import type { KeyStore } from './store.ts';
 
-export interface RevocableKeys {
-  /**
-   * The admin keys of a project, newest first, read on demand. Of a project with thousands of keys, only those among its newest
-   * and its oldest keys. A new key can appear with a short delay.
-   */
-  adminKeys(projectId: string): AsyncGenerator<KeyRecord>;
-  /** Strongly consistent, so a revocation applies immediately. */
-  get(id: string): Promise<KeyRecord | undefined>;
-  /**
-   * `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has, or if the key is already
-   * revoked.
-   */
-  revoke(id: string, revokedAt: number, relyingOn: KeyRecord | undefined, also: readonly Write[]): Promise<boolean>;
-}
+type Keys = Pick<KeyStore, 'adminKeys' | 'get' | 'revoke'>;
 
 /**
  * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
  * last working admin key without an expiry. `callerKeyId` is the key of the request.
  */
 export async function revokeSafely(
-  keys: RevocableKeys,
+  keys: Keys,
   record: KeyRecord,
   revokedAt: number,
-  also: readonly Write[],
+  also: Parameters<Keys['revoke']>[3],
   callerKeyId: string,
 ): Promise<KeyRecord | undefined> {
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
@@ -40,7 +27,7 @@ export async function revokeSafely(
  * one of them, however many keys the project has. The index can be slightly late.
  */
 export async function* lastingAdminKeys(
-  keys: RevocableKeys,
+  keys: Keys,
   { id, projectId }: KeyRecord,
   nowMs: number,
   callerKeyId: string,

@@ -7,8 +7,6 @@ import { BY_PROJECT } from '../deployment.ts';
 import type { KeyRecord } from './key.ts';
 import type { KeyUse } from './usage.ts';
 
-export type { Write } from '../aws/writes.ts';
-
 /** `keysOf` puts the record into the index of its project. */
 export const putKey = (record: KeyRecord): Write =>
   put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record }, isNew);
@@ -23,10 +21,15 @@ const ofProject = (projectId: string) => ({
 /** The keys of all projects. */
 export function apiKeys(table: Table) {
   return {
+    /** Strongly consistent, so a revocation applies immediately. */
     async get(id: string): Promise<KeyRecord | undefined> {
       return (await table.get(itemKey.key(id))) as KeyRecord | undefined;
     },
 
+    /**
+     * The admin keys of a project, newest first, read on demand. Of a project with thousands of keys, only those among its newest
+     * and its oldest keys. A new key can appear with a short delay.
+     */
     async *adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
       const admins = filtered(ofProject(projectId), is('type', 'admin'));
       for (const ScanIndexForward of [false, true]) {
@@ -36,6 +39,7 @@ export function apiKeys(table: Table) {
       }
     },
 
+    /** Lists keys, newest first. A new key can appear with a short delay. */
     async list(
       projectId: string,
       limit: number,
@@ -54,6 +58,7 @@ export function apiKeys(table: Table) {
       if ((await table.write([putKey(record), ...also])).length > 0) throw new Error('The new key id is taken');
     },
 
+    /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `relyingOn`: as for `revoke`. */
     async rotate(
       old: KeyRecord,
       fresh: KeyRecord,
@@ -65,10 +70,15 @@ export function apiKeys(table: Table) {
       return changeKey(old.id, change, relyingOn, [putKey(fresh), ...also], isAsRead(old));
     },
 
+    /** `false` if there is no such key. */
     async rename(id: string, name: string | null, also: readonly Write[]): Promise<boolean> {
       return changeKey(id, { name }, undefined, also);
     },
 
+    /**
+     * `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has, or if the key is already
+     * revoked.
+     */
     async revoke(
       id: string,
       revokedAt: number,
@@ -78,6 +88,7 @@ export function apiKeys(table: Table) {
       return changeKey(id, { revokedAt }, relyingOn, also, all(exists, isAbsent('revokedAt')));
     },
 
+    /** `relyingOn`: as for `revoke`. */
     async setCidrs(
       id: string,
       cidrs: string[],
@@ -87,6 +98,7 @@ export function apiKeys(table: Table) {
       return changeKey(id, { cidrs }, relyingOn, also);
     },
 
+    /** Replaces the revoked tokens that were read. `false` if another request has changed them since. */
     async setRevokedTokens(read: KeyRecord, revokedTokens: string[], also: readonly Write[]): Promise<boolean> {
       const asRead = all(exists, isStill('revokedTokens', read.revokedTokens));
       return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
@@ -110,6 +122,8 @@ export function apiKeys(table: Table) {
     return (await table.write([update(itemKey.key(id), change, condition), ...others, ...also])).length === 0;
   }
 }
+
+export type KeyStore = ReturnType<typeof apiKeys>;
 
 /** The key is neither rotated nor revoked, and its allowlist is still the one that the new key gets. */
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>

@@ -1,12 +1,13 @@
-import type { Write } from '../aws/writes.ts';
+import type { Backend } from '../aws/backend.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Caller } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
-import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import { auditing } from '../projects/audit-handlers.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';
 import type { KeyRecord } from './key.ts';
+import { apiKeys } from './store.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import {
   hasExpired,
@@ -21,22 +22,10 @@ import { verificationOf } from './token-verification.ts';
 
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 
-/** The keys that tokens are made with. */
-interface ParentKeys {
-  /** Strongly consistent. */
-  get(id: string): Promise<KeyRecord | undefined>;
-  /** Replaces the revoked tokens that were read; `false` if another request has changed them since. */
-  setRevokedTokens(read: KeyRecord, revoked: string[], also: readonly Write[]): Promise<boolean>;
-}
-
-export interface TokensDeps extends AuditDeps {
-  keys: ParentKeys;
-  clock(): number;
-}
-
-export function tokenHandlers(deps: TokensDeps): Handlers<'tokens'> {
-  const { keys, clock, random } = deps;
-  const audited = auditing(deps);
+export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
+  const { table, clock, random } = backend;
+  const keys = apiKeys(table);
+  const audited = auditing(backend);
 
   return {
     async createToken({ body, caller, space }) {

@@ -5,19 +5,18 @@ import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { AUDIT_DAYS, type AuditFilter, type AuditRecord } from './audit.ts';
 
-export type { Write } from '../aws/writes.ts';
-
 const KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 
 /** Who changed what in each project. */
 export function auditLog(table: Table) {
   return {
-    /** Entries are only ever added. */
+    /** The write of an entry, for the transaction of the change. Entries are only ever added. */
     entry(record: AuditRecord): Write {
       const expires = timeToLive(record.at + KEPT_MS);
       return put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }, isNew);
     },
 
+    /** Newest first. With a filter, a page can be short before the end. */
     async list(
       projectId: string,
       { since, actor, target }: AuditFilter,

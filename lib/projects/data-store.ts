@@ -115,3 +115,5 @@ export function projectData(table: Table) {
     return (await Promise.all(lists)).flat();
   }
 }
+
+export type ProjectData = ReturnType<typeof projectData>;

@@ -1,24 +1,11 @@
 import { iso, isoOrNull } from '../schema.ts';
+import type { ProjectData } from './data-store.ts';
 import { afterPass, type DeletionRecord, isOwned, waitsUntil } from './deletion.ts';
-import type { ProjectRecord } from './project.ts';
+import type { ProjectStore } from './store.ts';
 
-interface ItemKey {
-  pk: string;
-  sk: string;
-}
-
-export interface DeletionDeps {
-  projects: { get(id: string): Promise<ProjectRecord | undefined> };
-  data: {
-    webhookIds(projectId: string): Promise<string[]>;
-    deletion(projectId: string): Promise<DeletionRecord | undefined>;
-    beginDeletion(project: ProjectRecord, deletion: DeletionRecord): Promise<boolean>;
-    saveDeletion(read: DeletionRecord, next: DeletionRecord): Promise<boolean>;
-    itemKeys(after: object | undefined): Promise<{ keys: ItemKey[]; next: object | undefined }>;
-    apiKeyItems(projectId: string): Promise<ItemKey[]>;
-    webhookItems(projectId: string): Promise<ItemKey[]>;
-    remove(keys: readonly ItemKey[]): Promise<void>;
-  };
+interface DeletionDeps {
+  projects: Pick<ProjectStore, 'get'>;
+  data: ProjectData;
   clock(): number;
   log: { info(event: string, fields: Record<string, unknown>): void };
 }
@@ -78,7 +65,7 @@ export function deleteProject({ projects, data, clock, log }: DeletionDeps) {
     } while (clock() < untilMs);
     return deletion;
 
-    async function remove(keys: readonly ItemKey[]): Promise<void> {
+    async function remove(keys: Parameters<ProjectData['remove']>[0]): Promise<void> {
       await data.remove(keys);
       const created = keys.filter(({ pk }) => pk.startsWith('HOOKS#')).map(({ sk }) => sk);
       deletion = {

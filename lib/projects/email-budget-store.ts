@@ -16,10 +16,12 @@ export function emailBudgets(table: Table) {
   };
 
   return {
+    /** Strongly consistent. Returns an empty budget if none is stored. */
     async get(projectId: string): Promise<EmailBudget> {
       return ((await table.get(itemKey.emails(projectId))) as EmailBudget | undefined) ?? EMPTY_BUDGET;
     },
 
+    /** Returns `false` if the budget has changed since `read`. */
     async save(projectId: string, read: EmailBudget, next: EmailBudget): Promise<boolean> {
       return (await table.write([saving(projectId, read, next)])).length === 0;
     },
@@ -28,3 +30,5 @@ export function emailBudgets(table: Table) {
     saving,
   };
 }
+
+export type EmailBudgets = ReturnType<typeof emailBudgets>;

@@ -2,18 +2,18 @@ import { allDone } from '../all-done.ts';
 import type { QueueMessage } from '../deliveries/messages.ts';
 import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';
-import { applyChange, type ChangeableWebhooks } from '../webhooks/changes.ts';
+import { applyChange } from '../webhooks/changes.ts';
+import type { WebhookStore } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
-import { type ProjectRecord, projectState } from './project.ts';
+import type { ProjectData } from './data-store.ts';
+import { projectState } from './project.ts';
+import type { ProjectStore } from './store.ts';
 
-export interface EnableWebhooksDeps extends AuditDeps {
-  projects: { get(id: string): Promise<ProjectRecord | undefined> };
-  data: {
-    ids(limit: number, after?: object): Promise<{ ids: string[]; next: object | undefined }>;
-    webhooks(projectId: string): Promise<WebhookRecord[]>;
-  };
-  webhooks: ChangeableWebhooks;
+interface EnableWebhooksDeps extends AuditDeps {
+  projects: Pick<ProjectStore, 'get'>;
+  data: ProjectData;
+  webhooks: WebhookStore;
   /** Sends messages to the deliveries queue. */
   enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
   clock(): number;

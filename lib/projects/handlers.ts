@@ -1,40 +1,19 @@
-import type { Write } from '../aws/writes.ts';
+import type { Backend } from '../aws/backend.ts';
 import { changedMembers } from '../changed-members.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import type { AuditAction } from './audit.ts';
-import { type AuditDeps, auditing } from './audit-handlers.ts';
-import { type EmailBudget, emailAllowedAt, withEmail } from './email-budget.ts';
+import { auditing } from './audit-handlers.ts';
+import { emailAllowedAt, withEmail } from './email-budget.ts';
 import { dashboardOf, type Email, emailOf, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf } from './mailboxes.ts';
-import { type NoticeDeps, notifying } from './notice-handlers.ts';
+import { notifying } from './notice-handlers.ts';
 import { projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
-import type { Budgets } from './project-emails.ts';
-
-/** Projects as they are stored. */
-export interface Projects {
-  /** Strongly consistent. */
-  get(id: string): Promise<ProjectRecord | undefined>;
-  /** Sets these members. Throws if there is no such project. */
-  change(id: string, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<void>;
-  /** Sets these members. `false` if the undeliverable addresses or the last test email have changed since `read`. */
-  changeAsRead(read: ProjectRecord, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<boolean>;
-}
-
-export interface ProjectDeps extends AuditDeps, NoticeDeps {
-  projects: Projects;
-  budgets: Budgets & {
-    /** `save`, for a transaction. */
-    saving(projectId: string, read: EmailBudget, next: EmailBudget): Write;
-  };
-  sendEmail(email: Email): Promise<void>;
-  /** The fixed addresses of deliveries. */
-  sourceAddresses: readonly string[];
-  clock(): number;
-}
+import type { Emailing } from './project-emails.ts';
+import { projects as projectsIn } from './store.ts';
 
 /** A test email, and the change that it belongs to. */
 interface Test {
@@ -46,10 +25,16 @@ interface Test {
 
 type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' | 'sendTestEmail' | 'confirmEmail'>;
 
-export function projectHandlers(deps: ProjectDeps): ProjectHandlers {
-  const { projects, budgets, sendEmail, sourceAddresses, clock } = deps;
-  const audited = auditing(deps);
-  const notify = notifying(deps);
+/** `sourceAddresses`: the fixed addresses of deliveries. */
+export function projectHandlers(
+  backend: Backend,
+  { emails, budgets, sendEmail }: Emailing,
+  sourceAddresses: readonly string[],
+): ProjectHandlers {
+  const { table, clock } = backend;
+  const projects = projectsIn(table);
+  const audited = auditing(backend);
+  const notify = notifying(backend, emails);
 
   return {
     getProject: async ({ space }) => shown(await own(space.projectId)),

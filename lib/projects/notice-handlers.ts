@@ -1,22 +1,16 @@
+import type { Backend } from '../aws/backend.ts';
 import { ConflictError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import { credentialOf } from '../http/scope.ts';
 import { type Notice, noticeEmail } from './notices.ts';
-import type { ProjectRecord } from './project.ts';
 import type { ProjectEmails } from './project-emails.ts';
-
-export interface NoticeDeps {
-  projects: { get(id: string): Promise<ProjectRecord | undefined> };
-  emails: Pick<ProjectEmails, 'reserve' | 'confirm' | 'send'>;
-  /** Reports an email that was not sent to the operator. */
-  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
-}
+import { projects } from './store.ts';
 
 /**
  * Makes a change and emails the project about it, unless the change returns `false`. The email is reserved before the change, so
  * that a summary reports the change even after a crash. A failed email does not stop the change, but is reported to the operator.
  */
-export function notifying({ projects, emails, reportFailure }: NoticeDeps) {
+export function notifying({ table, reportFailure }: Backend, emails: ProjectEmails) {
   return async <Result>(request: Request, at: number, notice: Notice | null, change: () => Promise<Result>) => {
     if (!notice) return change();
     const { projectId } = request.caller;
@@ -29,7 +23,7 @@ export function notifying({ projects, emails, reportFailure }: NoticeDeps) {
         return undefined;
       });
     const reserved = await reporting(async () => {
-      const project = await projects.get(projectId);
+      const project = await projects(table).get(projectId);
       if (!project) throw new Error('The project of this request is gone');
       const id = await emails.reserve(project, null, at);
       return id === null ? undefined : { id, project };

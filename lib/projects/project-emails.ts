@@ -2,9 +2,11 @@ import * as v from 'valibot';
 import type { Random } from '../ids.ts';
 import { optimistically } from '../optimistic.ts';
 import { confirmed, type EmailBudget, nextCheckAt, reserved, summarized, type Told } from './email-budget.ts';
+import type { EmailBudgets } from './email-budget-store.ts';
 import { type Email, emailOf, emailTime, linkTo } from './emails.ts';
 import { recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
+import type { ProjectStore } from './store.ts';
 
 /*
  * All emails of a project share one budget. An email is reserved before its cause, sent after it, and then confirmed. Emails
@@ -16,16 +18,9 @@ import type { ProjectRecord } from './project.ts';
 export const SummaryMessage = v.strictObject({ projectId: v.string(), checkAt: v.number() });
 export type SummaryMessage = v.InferOutput<typeof SummaryMessage>;
 
-export interface Budgets {
-  /** Strongly consistent. Returns an empty budget if none is stored. */
-  get(projectId: string): Promise<EmailBudget>;
-  /** Returns `false` if the budget has changed since `read`. */
-  save(projectId: string, read: EmailBudget, next: EmailBudget): Promise<boolean>;
-}
-
 export interface ProjectEmailsDeps {
-  budgets: Budgets;
-  projects: { get(id: string): Promise<ProjectRecord | undefined> };
+  budgets: EmailBudgets;
+  projects: Pick<ProjectStore, 'get'>;
   sendEmail(email: Email): Promise<void>;
   scheduleSummary(message: SummaryMessage, delaySeconds: number): Promise<void>;
   clock(): number;
@@ -33,6 +28,11 @@ export interface ProjectEmailsDeps {
 }
 
 export type ProjectEmails = ReturnType<typeof projectEmails>;
+
+/** What sends the emails of projects. */
+export interface Emailing extends Pick<ProjectEmailsDeps, 'budgets' | 'sendEmail'> {
+  emails: ProjectEmails;
+}
 
 export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, clock, random }: ProjectEmailsDeps) {
   /**

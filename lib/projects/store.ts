@@ -47,3 +47,5 @@ export function projects(table: Table) {
     },
   };
 }
+
+export type ProjectStore = ReturnType<typeof projects>;

@@ -1,17 +1,13 @@
 import { optimistically } from '../optimistic.ts';
-import type { Write } from './audit-store.ts';
 import { type Email, emailOf, inert, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 import type { ProjectEmails } from './project-emails.ts';
+import type { ProjectStore } from './store.ts';
 
 export interface UndeliverableDeps {
-  projects: {
-    get(id: string): Promise<ProjectRecord | undefined>;
-    /** `false` if the marks have changed since `read`. */
-    changeAsRead(read: ProjectRecord, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<boolean>;
-  };
-  emails: Pick<ProjectEmails, 'reserve' | 'confirm' | 'send'>;
+  projects: ProjectStore;
+  emails: ProjectEmails;
   clock(): number;
   /** Empty if it is not known. */
   dashboardUrl: string;

@@ -6,32 +6,17 @@ import type { AuditedChange } from '../projects/audit.ts';
 import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
-import type { Write } from './store.ts';
-import type { WebhookChange, WebhookRecord } from './webhook.ts';
+import type { WebhookStore } from './store.ts';
+import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
 
-export interface ReadableWebhooks {
-  get(space: Space, id: string): Promise<WebhookRecord | undefined>;
-  /** Lists webhooks in the order of their creation. */
-  list(space: Space, limit: number, after?: string): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }>;
-}
-
-export interface ChangeableWebhooks extends ReadableWebhooks {
-  /**
-   * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted or its
-   * status has changed.
-   */
-  change(
-    read: WebhookRecord,
-    change: Partial<WebhookRecord>,
-    also: readonly Write[],
-  ): Promise<WebhookRecord | undefined>;
-}
+export type ReadableWebhooks = Pick<WebhookStore, 'get' | 'list'>;
+export type ChangeableWebhooks = Pick<WebhookStore, 'get' | 'list' | 'change'>;
 
 /** What a change of a webhook needs. `audited` builds the write of its audit entry, with the author. */
 interface Changing {
-  webhooks: ChangeableWebhooks;
+  webhooks: Pick<WebhookStore, 'get' | 'change'>;
   clock(): number;
-  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): Write;
+  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): ReturnType<ReturnType<typeof auditing>>;
 }
 
 /** Changes are recorded as those of the caller of a request. */
@@ -66,8 +51,7 @@ export async function applyChange(
 }
 
 function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
-  const { documents = [], headers = [], maxPerSecond = null } = webhook;
-  const current = { ...webhook, documents, headers, max_per_second: maxPerSecond };
+  const current = { ...DEFAULT_SETTINGS, ...webhook, max_per_second: webhook.maxPerSecond ?? null };
   return changedMembers({ ...change, ...(change.url !== undefined && { url: normalizeUrl(change.url) }) }, current);
 }
 

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import type { Write } from '../aws/writes.ts';
+import type { Backend } from '../aws/backend.ts';
 import { type DeliveryHandlers, windowViolations } from '../deliveries/handlers.ts';
 import type { StatsHandlers } from '../deliveries/stats-handlers.ts';
 import { newEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import { sampleData } from '../events/samples.ts';
-import type { EventStore } from '../events/store.ts';
-import type { Cursors } from '../http/cursor-store.ts';
+import { eventStore } from '../events/store.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations } from '../http/request.ts';
@@ -14,10 +14,9 @@ import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { optimistically } from '../optimistic.ts';
-import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import { auditing } from '../projects/audit-handlers.ts';
 import { iso, requireValid, timestampInput } from '../schema.ts';
-import type { Space } from '../space.ts';
-import { applyChange, type ChangeableWebhooks, changingBy } from './changes.ts';
+import { applyChange, changingBy } from './changes.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import {
   generateSecret,
@@ -26,24 +25,8 @@ import {
   previousSecretsAt,
   SECRET_GRACE_MS,
 } from './secrets.ts';
+import { webhooks as webhooksIn } from './store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts';
-
-/** Webhooks as they are stored. */
-export interface Webhooks extends ChangeableWebhooks {
-  /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */
-  create(webhook: WebhookRecord, also: readonly Write[]): Promise<'created' | 'full'>;
-  /** Replaces the secret that was read. `false` if it has changed or the webhook was deleted. */
-  rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly Write[]): Promise<boolean>;
-  /** `false` if it was gone already. */
-  remove(space: Space, id: string, also: readonly Write[]): Promise<boolean>;
-}
-
-export interface WebhooksDeps extends AuditDeps {
-  webhooks: Webhooks;
-  events: Pick<EventStore, 'publish'>;
-  cursors: Cursors;
-  clock(): number;
-}
 
 /** The time, if it is valid. The schema of the body returns the violations of other values. */
 const validTime = v.fallback(v.optional(timestampInput), undefined);
@@ -65,10 +48,13 @@ export function webhookViolations(
 
 type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers | keyof StatsHandlers>;
 
-export function webhookHandlers(deps: WebhooksDeps): WebhookHandlers {
-  const { webhooks, events, cursors, clock, random } = deps;
-  const audited = auditing(deps);
-  const changing = changingBy(deps);
+export function webhookHandlers(backend: Backend): WebhookHandlers {
+  const { table, clock, random } = backend;
+  const webhooks = webhooksIn(table);
+  const events = eventStore(table);
+  const cursors = cursorsOf(table, random);
+  const audited = auditing(backend);
+  const changing = changingBy({ ...backend, webhooks });
 
   return {
     async createWebhook(request, idempotencyWrites) {

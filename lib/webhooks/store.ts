@@ -6,8 +6,6 @@ import type { Write } from '../aws/writes.ts';
 import type { Space } from '../space.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from './webhook.ts';
 
-export type { Write } from '../aws/writes.ts';
-
 export const toWebhook = (item: Item): WebhookRecord => item as unknown as WebhookRecord;
 
 export function webhooks(table: Table) {
@@ -22,6 +20,7 @@ export function webhooks(table: Table) {
   return {
     get,
 
+    /** Lists webhooks in the order of their creation. */
     async list(
       space: Space,
       limit: number,
@@ -36,6 +35,7 @@ export function webhooks(table: Table) {
       return { webhooks: items.map(toWebhook), next: next?.sk };
     },
 
+    /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */
     async create(webhook: WebhookRecord, also: readonly Write[]): Promise<'created' | 'full'> {
       const created = put({ ...itemKey.webhook(webhook, webhook.id), ...webhook }, isNew);
       const [rejected] = await table.write([countUp(webhook), created, ...also]);
@@ -44,7 +44,10 @@ export function webhooks(table: Table) {
       throw new Error('The new webhook id is taken, or another run of this request has begun');
     },
 
-    /** Returns the changed webhook, or `undefined` if the webhook was deleted or its status has changed. */
+    /**
+     * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted or its
+     * status has changed.
+     */
     async change(
       read: WebhookRecord,
       change: Partial<WebhookRecord>,
@@ -56,11 +59,13 @@ export function webhooks(table: Table) {
       return (await get(read, read.id)) ?? { ...read, ...change };
     },
 
+    /** Replaces the secret that was read. `false` if it has changed or the webhook was deleted. */
     async rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly Write[]): Promise<boolean> {
       const rotate = update(itemKey.webhook(read, read.id), { ...change }, is('secret', read.secret));
       return (await table.write([rotate, ...also])).length === 0;
     },
 
+    /** `false` if it was gone already. */
     async remove(space: Space, id: string, also: readonly Write[] = []): Promise<boolean> {
       const removed = remove(itemKey.webhook(space, id), exists);
       return (await table.write([removed, countDown(space), ...also])).length === 0;
@@ -72,6 +77,8 @@ export function webhooks(table: Table) {
     return item && toWebhook(item);
   }
 }
+
+export type WebhookStore = ReturnType<typeof webhooks>;
 
 /** Reads every webhook of a space, of which there are at most 100. */
 export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {

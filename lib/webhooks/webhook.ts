@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Pattern } from '../documents/pattern-schemas.ts';
-import { EVENT_TYPES, type EventType } from '../events/types.ts';
+import { EVENT_TYPES } from '../events/types.ts';
 import { uniqueList } from '../lists.ts';
 import {
   described,
@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { CustomHeaders, type HeaderList, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
+import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 import { MAX_PER_SECOND } from './rate.ts';
 import { type PreviousSecret, Secret, secretHint } from './secrets.ts';
 
@@ -27,53 +27,6 @@ const MAX_PATTERNS = 32;
 export const MAX_URL_LENGTH = 2048;
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
 export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
-
-/** A stored webhook. Times are in milliseconds since 1970. */
-export interface WebhookRecord extends Space {
-  id: string;
-  url: string;
-  events: EventType[];
-  /** Patterns of the documents whose events it receives. Without patterns it receives all events, including those without a document. */
-  documents?: string[] | undefined;
-  /** Sent with every attempt. */
-  headers?: HeaderList | undefined;
-  description: string | null;
-  /** The maximum attempts per second. Absent without a limit. */
-  maxPerSecond?: number | undefined;
-  secret: string;
-  /** Secrets before rotations, newest first. */
-  previousSecrets?: PreviousSecret[] | undefined;
-  status: (typeof WEBHOOK_STATUSES)[number];
-  createdAt: number;
-  updatedAt: number;
-  disabledAt?: number | undefined;
-  disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
-  /** The delivery (event id and run) whose sixth failure disabled it, and which sends the email. */
-  disabledBy?: string | undefined;
-  emailedAt?: number | undefined;
-  /** The end of the claim of the run that is sending the email. */
-  emailingUntil?: number | undefined;
-  /** When the subscription last changed. Absent if it never did. */
-  subscribedAt?: number | undefined;
-  /** The first failed attempt since the last success. */
-  failingSince?: number | undefined;
-  /** The first failed attempt or pause since the last success. Deliveries that ended earlier are not part of this outage. */
-  undeliveredSince?: number | undefined;
-  /** The delivery (event id and run) whose fourth failure in this outage warned the customer. */
-  warnedBy?: string | undefined;
-  warnedAt?: number | undefined;
-  /** The end of the claim of the run that is sending the warning. */
-  warningUntil?: number | undefined;
-  /** The skipped delivery (event id and run) for which the customer was notified of the current overload. */
-  overloadedBy?: string | undefined;
-  overloadedAt?: number | undefined;
-  /** The end of the claim of the run that is sending this email. */
-  overloadingUntil?: number | undefined;
-  /** Since when the endpoint has the quick lane, possibly in the future. Absent before its first quick attempt, and after a slow one. */
-  quickSince?: number | undefined;
-  /** Until then it takes the slow lane. */
-  slowUntil?: number | undefined;
-}
 
 const URL_MEANING =
   'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.';
@@ -97,28 +50,37 @@ const maxPerSecond = described(
   v.nullable(integer(1, MAX_PER_SECOND)),
   `The most attempts per second, from 1 to ${MAX_PER_SECOND}. Attempts beyond it wait. A delivery that would wait for more than an hour is \`skipped\`, and a recovery sends it. After a pause, one second can have twice as many. \`null\` means no limit.`,
 );
-export const CreateWebhook = request('CreateWebhook', {
+/** What a customer sets. An absent member of a stored webhook has the default of its schema in `CreateWebhook`. */
+const settings = {
   url,
   events: described(events, 'The event types to subscribe to.'),
-  documents: v.optional(documents),
-  headers: v.optional(headers),
+  documents,
+  headers,
+  description: described(description, 'Optional description.'),
+  max_per_second: maxPerSecond,
+};
+
+export const CreateWebhook = request('CreateWebhook', {
+  ...settings,
+  documents: v.optional(documents, []),
+  headers: v.optional(headers, {}),
   secret: v.optional(
     described(
       Secret,
       'Your own signing secret. After `whsec_`, it must be the base64 of at least 16 bytes. By default, the service generates a secret.',
     ),
   ),
-  description: v.optional(described(description, 'Optional description.'), null),
+  description: v.optional(settings.description, null),
   max_per_second: v.optional(maxPerSecond, null),
 });
 
+/** The settings of a webhook for which a request gave none. */
+export const DEFAULT_SETTINGS: Readonly<Record<string, unknown>> = Object.fromEntries(
+  Object.entries(CreateWebhook.entries).map(([name, schema]) => [name, v.safeParse(schema, undefined).output]),
+);
+
 export const ChangeWebhook = request('ChangeWebhook', {
-  url: v.optional(url),
-  events: v.optional(described(events, 'The event types to subscribe to.')),
-  documents: v.optional(documents),
-  headers: v.optional(headers),
-  description: v.optional(described(description, 'Optional description.')),
-  max_per_second: v.optional(maxPerSecond),
+  ...v.partial(v.object(settings)).entries,
   status: v.optional(described(oneOf(WEBHOOK_STATUSES), '`enabled` enables the webhook, and `disabled` pauses it.')),
 });
 export type WebhookChange = v.InferOutput<typeof ChangeWebhook>;
@@ -164,6 +126,50 @@ export const WebhookWithSecret = resource('WebhookWithSecret', {
     'Signs every delivery. Only the response that sets it contains it. `null` in a replay.',
   ),
 });
+
+type Settings = v.InferOutput<typeof CreateWebhook>;
+type Original = 'url' | 'events' | 'description';
+type Added = { [Name in keyof Omit<Settings, Original | 'secret' | 'max_per_second'>]?: Settings[Name] | undefined };
+
+/** A stored webhook. Times are in milliseconds since 1970. Members that a release added are absent in older webhooks. */
+export interface WebhookRecord extends Space, Pick<Settings, Original>, Added {
+  id: string;
+  /** `max_per_second`. Absent without a limit. Releases share the table, so the stored name stays. */
+  maxPerSecond?: number | undefined;
+  secret: string;
+  /** Secrets before rotations, newest first. */
+  previousSecrets?: PreviousSecret[] | undefined;
+  status: (typeof WEBHOOK_STATUSES)[number];
+  createdAt: number;
+  updatedAt: number;
+  disabledAt?: number | undefined;
+  disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
+  /** The delivery (event id and run) whose sixth failure disabled it, and which sends the email. */
+  disabledBy?: string | undefined;
+  emailedAt?: number | undefined;
+  /** The end of the claim of the run that is sending the email. */
+  emailingUntil?: number | undefined;
+  /** When the subscription last changed. Absent if it never did. */
+  subscribedAt?: number | undefined;
+  /** The first failed attempt since the last success. */
+  failingSince?: number | undefined;
+  /** The first failed attempt or pause since the last success. Deliveries that ended earlier are not part of this outage. */
+  undeliveredSince?: number | undefined;
+  /** The delivery (event id and run) whose fourth failure in this outage warned the customer. */
+  warnedBy?: string | undefined;
+  warnedAt?: number | undefined;
+  /** The end of the claim of the run that is sending the warning. */
+  warningUntil?: number | undefined;
+  /** The skipped delivery (event id and run) for which the customer was notified of the current overload. */
+  overloadedBy?: string | undefined;
+  overloadedAt?: number | undefined;
+  /** The end of the claim of the run that is sending this email. */
+  overloadingUntil?: number | undefined;
+  /** Since when the endpoint has the quick lane, possibly in the future. Absent before its first quick attempt, and after a slow one. */
+  quickSince?: number | undefined;
+  /** Until then it takes the slow lane. */
+  slowUntil?: number | undefined;
+}
 
 export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {
   return {

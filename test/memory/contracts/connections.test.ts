@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { connections } from '../../../lib/documents/connection-store.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
-import type { Connections } from '../../../lib/documents/lost-connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import type { Space } from '../../../lib/space.ts';
@@ -15,7 +14,7 @@ const renewed = (before: ConnectionRecord): ConnectionRecord => ({
 });
 
 describe.each(stores)('connections in $name', ({ table, lossy }) => {
-  const store = connections(table) satisfies Connections;
+  const store = connections(table);
   const stored = async (record: ConnectionRecord) => recordOf(await store.get(record, record.id));
   const isPublished = async (event: StoredEvent) => (await eventStore(table).get(event, event.id)) !== undefined;
   async function open(overrides: Partial<ConnectionRecord> = {}): Promise<ConnectionRecord> {

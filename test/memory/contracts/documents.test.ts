@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { DocumentState } from '../../../lib/documents/document.ts';
-import type { DocumentList, RevisionList } from '../../../lib/documents/pages.ts';
 import { rangesOf } from '../../../lib/documents/patterns.ts';
 import { documents } from '../../../lib/documents/store.ts';
 import { CYCLE_REPEAT_MS, type CycleClaim } from '../../../lib/documents/sync.ts';
-import type { SyncCycles } from '../../../lib/documents/sync-handlers.ts';
-import type { DocumentStates } from '../../../lib/documents/write.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { parseJson } from '../../../lib/json.ts';
@@ -15,7 +12,7 @@ import { documentState, newId, newSpace, newStoredEvent, now } from './builders.
 import { stores } from './stores.ts';
 
 describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
-  const store = documents(table) satisfies DocumentStates & DocumentList & RevisionList & SyncCycles;
+  const store = documents(table);
   const { get, save, claimCycle, complete } = store;
   const isStored = async (event: StoredEvent) => (await eventStore(table).get(event, event.id)) !== undefined;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Write } from '../../../lib/aws/writes.ts';
-import type { Keys } from '../../../lib/keys/handlers.ts';
 import type { KeyRecord } from '../../../lib/keys/key.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
@@ -9,7 +8,7 @@ import { companion, stores } from './stores.ts';
 const LATER = now + HOUR_MS;
 
 describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
-  const keys = apiKeys(table) satisfies Keys;
+  const keys = apiKeys(table);
   const stored = async (id: string) => recordOf(await keys.get(id));
   async function create(overrides: Partial<KeyRecord> = {}): Promise<KeyRecord> {
     const record = newKey(overrides);

@@ -6,14 +6,12 @@ import { apiKeys } from '../../../lib/keys/store.ts';
 import { projectData } from '../../../lib/projects/data-store.ts';
 import { EMPTY_BUDGET } from '../../../lib/projects/email-budget.ts';
 import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
-import type { Projects } from '../../../lib/projects/handlers.ts';
-import type { Budgets } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('projects in $name', ({ table, lossy }) => {
-  const { create, get, change, changeAsRead } = projects(table) satisfies Projects;
+  const { create, get, change, changeAsRead } = projects(table);
   const keys = apiKeys(table);
 
   it('are created with their first admin key', async () => {
@@ -97,7 +95,7 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
   });
 
   describe('the budget of emails', () => {
-    const budgets = emailBudgets(table) satisfies Budgets;
+    const budgets = emailBudgets(table);
     const told = { since: now, changes: 1, lines: ['Webhook'], to: ['a@example.com'] };
     const next = { ...EMPTY_BUDGET, sentAt: [now], reserved: [{ id: 'a', at: now, ...told }], checkAt: now };
 

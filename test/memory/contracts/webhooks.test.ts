@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Space } from '../../../lib/space.ts';
-import type { Webhooks } from '../../../lib/webhooks/handlers.ts';
 import { allWebhooks, webhooks } from '../../../lib/webhooks/store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newSpace, newWebhook, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
-  const store = webhooks(table) satisfies Webhooks;
+  const store = webhooks(table);
   const stored = async (webhook: WebhookRecord) => recordOf(await store.get(webhook, webhook.id));
   const counted = async (space: Space) => (await table.get(itemKey.webhookCount(space)))?.webhooks ?? 0;
   async function create(overrides: Partial<WebhookRecord> = {}): Promise<WebhookRecord> {

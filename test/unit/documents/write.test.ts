@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Item } from '../../../lib/aws/items.ts';
 import type { DocumentState } from '../../../lib/documents/document.ts';
 import type { Write } from '../../../lib/documents/merge.ts';
+import { documents } from '../../../lib/documents/store.ts';
 import { writeDocument } from '../../../lib/documents/write.ts';
 import { ConflictError } from '../../../lib/errors.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
+import { toStoredEvent } from '../../../lib/events/store.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
+import { canceled } from '../handlers/requests.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
 const now = Date.UTC(2026, 0, 31, 12);
@@ -19,18 +24,15 @@ const put = (fields: Write['fields'], baseRevision?: number): Write => ({
 
 /** Documents in memory, with `faster` concurrent writes before a save succeeds. */
 function createDocuments(faster = 0) {
-  let state: DocumentState | undefined;
   const saves: { before: number; events: readonly StoredEvent[] }[] = [];
-  const documents = {
-    get: async () => state,
-    async save(_: object, __: string, before: number, after: DocumentState, events: readonly StoredEvent[]) {
-      saves.push({ before, events });
-      if (saves.length <= faster) return false;
-      state = after;
-      return true;
-    },
-  };
-  const writer = { documents, clock: () => now, random: (length: number) => new Uint8Array(length) };
+  const { table } = memoryBackend({}, ({ name, input }) => {
+    if (name !== 'TransactWrite') return undefined;
+    const [document, , ...events] = input.TransactItems.map(({ Put }: { Put: { Item: Item } }) => Put.Item);
+    saves.push({ before: document.revision - 1, events: events.map(toStoredEvent) });
+    if (saves.length <= faster) throw canceled('ConditionalCheckFailed');
+    return undefined;
+  });
+  const writer = { documents: documents(table), clock: () => now, random: (length: number) => new Uint8Array(length) };
   const write = <Refused>(
     what: Write,
     admit: (current: DocumentState | undefined) => Refused | undefined = () => undefined,

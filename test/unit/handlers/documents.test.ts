@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type DocumentsDeps, documentHandlers } from '../../../lib/documents/handlers.ts';
+import { documentHandlers } from '../../../lib/documents/handlers.ts';
+import { documents } from '../../../lib/documents/store.ts';
 import { Problem } from '../../../lib/http/problems.ts';
-import { documentState } from '../../memory/contracts/builders.ts';
+import { projects } from '../../../lib/projects/store.ts';
+import { documentState, newKey, newProject } from '../../memory/contracts/builders.ts';
 import { code, get, listed, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { canceled, requestOf } from './requests.ts';
 
 const service = memoryService();
@@ -170,21 +173,25 @@ describe('a document', () => {
 describe('a list of documents', () => {
   it('returns as many documents as fit in a response, and continues with the next one', async () => {
     const state = documentState({ fields: { a: '"'.repeat(65_000) } }); // 260 kB in a response of at most 5 MiB
-    const found = Array.from({ length: 25 }, (_, i) => ({
-      ...{ documentKey: `d:${String.fromCharCode(97 + i)}`, deleted: false },
-      read: () => state,
-    }));
-    const deps = {
-      documents: { list: async () => ({ found, next: undefined, isCut: false }) },
-      cursors: { seal: async (_project: string, _scope: string, position: string) => position },
+    const backend = memoryBackend();
+    const project = newProject();
+    await projects(backend.table).create(project, newKey({ projectId: project.id }));
+    const request = requestOf({ projectId: project.id }, { body: {} });
+    const all = Array.from({ length: 25 }, (_, i) => `d:${String.fromCharCode(97 + i)}`);
+    for (const key of all) await documents(backend.table).save(request.space, key, 0, state, []);
+    const { listDocuments } = documentHandlers(backend);
+    const listed = async (cursor?: string) => {
+      const listing = await listDocuments(
+        { ...request, query: { limit: undefined, cursor, prefix: undefined } },
+        () => [],
+        undefined,
+      );
+      if (listing instanceof Problem || !listing.body) throw new Error('The list is not there');
+      const { data, next_cursor } = listing.body;
+      return { keys: data.map(({ document_key }) => document_key), next: next_cursor };
     };
-    const { listDocuments } = documentHandlers(deps as unknown as DocumentsDeps);
-    const request = requestOf({ projectId: 'prj_1' }, { body: {} });
-    const query = { limit: undefined, cursor: undefined, prefix: undefined };
-    const listing = await listDocuments({ ...request, query }, () => [], undefined);
-    if (listing instanceof Problem || !listing.body) throw new Error('The list is not there');
-    const keys = listing.body.data.map(({ document_key }) => document_key);
-    expect(keys).toEqual(found.slice(0, 20).map(({ documentKey }) => documentKey));
-    expect(listing.body.next_cursor).toBe(keys.at(-1));
+    const first = await listed();
+    expect(first.keys).toEqual(all.slice(0, 20));
+    expect(await listed(String(first.next))).toEqual({ keys: all.slice(20), next: null });
   });
 });

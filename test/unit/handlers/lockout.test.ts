@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { type RevocableKeys, revokeSafely } from '../../../lib/keys/last-admin-key.ts';
-import { newKey } from '../../memory/contracts/builders.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 
@@ -70,16 +68,14 @@ describe('a project', () => {
   });
 
   it('counts on the key of the caller, so that the number of keys does not matter', async () => {
-    const records = new Map(['caller', 'stolen'].map((id) => [id, newKey({ id, projectId: 'prj_1' })]));
-    const revoked: unknown[] = [];
-    const stored: RevocableKeys = {
-      get: async (id) => records.get(id),
-      adminKeys: () => expect.unreachable(),
-      revoke: async (...args) => revoked.push(args) > 0,
-    };
-    const stolen = records.get('stolen');
-    expect(stolen && (await revokeSafely(stored, stolen, 1, [], 'caller'))).toBeTruthy();
-    expect(revoked).toEqual([['stolen', 1, records.get('caller'), []]]);
+    const { admin } = await service.project();
+    const stolen = (await admin('POST', '/v1/keys', { body: { type: 'admin' } })).body;
+    const commands: string[] = [];
+    service.faults.command = (name) => void commands.push(name);
+    expect((await admin('POST', `/v1/keys/${stolen.id}/revoke`)).status).toBe(200);
+    service.faults.command = undefined;
+    expect(commands).toContain('TransactWrite');
+    expect(commands).not.toContain('Query');
   });
 
   it('does not guard non-admin keys against lockout', async () => {

@@ -1,25 +1,32 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { cursorsOf } from '../../../lib/http/cursor-store.ts';
+import { emailing } from '../../../functions/wiring.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { keyHandlers } from '../../../lib/keys/handlers.ts';
 import { newKeyRecord } from '../../../lib/keys/key.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { auditLog } from '../../../lib/projects/audit-store.ts';
-import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
-import type { Email } from '../../../lib/projects/emails.ts';
 import { projectHandlers } from '../../../lib/projects/handlers.ts';
-import { projectEmails } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
-import { memoryTable } from '../../support/memory-table.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { requestOf } from './requests.ts';
 
 const OLD = ['old@example.com'];
 
 /** A project whose handlers run on a table in memory, and an email service that a test can break. */
 async function setUp({ isGone = false } = {}) {
-  const table = memoryTable();
+  const state = { emails: [] as { to: string[]; subject: string; text: string }[], isDown: false, now };
+  const reportFailure = vi.fn();
+  const backend = memoryBackend({ clock: () => state.now }, ({ name, input }) => {
+    if (name === 'SendMessageBatch') return {};
+    if (name !== 'SendEmail') return undefined;
+    if (state.isDown) throw new Error('SES is down');
+    const { Destination, Message } = input;
+    state.emails.push({ to: Destination.ToAddresses, subject: Message.Subject.Data, text: Message.Body.Text.Data });
+    return {};
+  });
+  const { table, runtime } = backend;
   const keys = apiKeys(table);
   const audit = auditLog(table);
   const project = newProject({ emails: OLD });
@@ -31,31 +38,10 @@ async function setUp({ isGone = false } = {}) {
     createdAt: now,
   });
   await keys.create(admin, []);
-  const state = { emails: [] as Email[], isDown: false, now };
-  const reportFailure = vi.fn();
-  const summaries: number[] = [];
-  const services = {
-    budgets: emailBudgets(table),
-    projects: projects(table),
-    clock: () => state.now,
-    random,
-    scheduleSummary: async (_: object, delaySeconds: number) => void summaries.push(delaySeconds),
-    sendEmail: async (email: Email) => {
-      if (state.isDown) throw new Error('SES is down');
-      state.emails.push(email);
-    },
-  };
-  const deps = {
-    ...services,
-    emails: projectEmails(services),
-    keys,
-    audit,
-    cursors: cursorsOf(table, random),
-    reportFailure,
-    sourceAddresses: [],
-  };
-  const { getProject, changeProject, sendTestEmail } = projectHandlers(deps);
-  const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(deps);
+  const reporting = { ...backend, reportFailure };
+  const sending = emailing(runtime, reporting);
+  const { getProject, changeProject, sendTestEmail } = projectHandlers(reporting, sending, []);
+  const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(reporting, sending.emails);
   const none = () => [];
   const own = <Body>(body: Body, path = {}) => requestOf({ projectId: project.id }, { body, path });
   const ofAdmin = { key: admin.id };

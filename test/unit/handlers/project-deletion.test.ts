@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { ProjectData } from '../../../lib/projects/data-store.ts';
 import { deleteProject } from '../../../lib/projects/delete-project.ts';
 import { type DeletionRecord, SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { newProject, now } from '../../memory/contracts/builders.ts';
@@ -54,7 +55,12 @@ function setUp() {
     },
   };
   const projects = { get: async (id: string) => (id === project.id ? project : undefined) };
-  const remove = deleteProject({ projects, data, clock: () => state.now, log: { info: log } });
+  const remove = deleteProject({
+    projects,
+    data: data as unknown as ProjectData,
+    clock: () => state.now,
+    log: { info: log },
+  });
   return {
     state,
     items,

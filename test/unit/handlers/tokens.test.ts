@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { tokenHandlers } from '../../../lib/keys/token-handlers.ts';
 import { code, get, listed, mint, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import type { Client } from '../../support/service.ts';
 import { requestOf } from './requests.ts';
 
@@ -201,12 +201,7 @@ describe('a scoped token', () => {
   });
 
   it('is not minted if its key is deleted after the authorization', async () => {
-    const { createToken } = tokenHandlers({
-      keys: { get: async () => undefined, setRevokedTokens: async () => true },
-      audit: { entry: () => expect.unreachable() },
-      clock: service.clock.now,
-      random: randomBytes,
-    });
+    const { createToken } = tokenHandlers(memoryBackend());
     const body = { documents: ['*'], permissions: ['read' as const], ttl: 60 };
     const request = requestOf({ projectId: 'prj_1' }, { body });
     await expect(createToken(request, () => [], undefined)).rejects.toThrow('The key of this request is gone');

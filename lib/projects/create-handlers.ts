@@ -1,10 +1,11 @@
 import * as v from 'valibot';
+import type { Backend } from '../aws/backend.ts';
 import { sortableId } from '../ids.ts';
-import { generateKey, type KeyRecord, keyResource } from '../keys/key.ts';
+import { generateKey, keyResource } from '../keys/key.ts';
 import { iso, requireValid } from '../schema.ts';
-import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
-import type { Write } from './audit-store.ts';
-import { EmailAddress, Emails, ProjectName, type ProjectRecord } from './project.ts';
+import { auditingOperator } from './audit-handlers.ts';
+import { EmailAddress, Emails, ProjectName } from './project.ts';
+import { projects } from './store.ts';
 
 const one = v.pipe(
   EmailAddress,
@@ -17,21 +18,13 @@ const CreateProject = v.strictObject({
   email: v.lazy((input) => (Array.isArray(input) ? Emails : one)),
 });
 
-export interface CreateProjectDeps extends AuditDeps {
-  projects: {
-    create(project: ProjectRecord, firstKey: KeyRecord, also: readonly Write[]): Promise<void>;
-  };
-  clock(): number;
-  log: { info(event: string, fields: Record<string, unknown>): void };
-}
-
 /**
  * Creates a project and its first admin key. There is no HTTP operation: only principals of the AWS account can invoke the function.
  * Throws an error that lists every violation.
  */
-export function createProject(deps: CreateProjectDeps) {
-  const { projects, clock, random, log } = deps;
-  const audited = auditingOperator(deps);
+export function createProject(backend: Backend) {
+  const { table, clock, random, log } = backend;
+  const audited = auditingOperator(backend);
   return async (input: unknown) => {
     const { name, email: emails } = requireValid(CreateProject, input);
     const [email] = emails as [string, ...string[]];
@@ -47,7 +40,7 @@ export function createProject(deps: CreateProjectDeps) {
     const { key, record } = generateKey(first, now, random);
     const detail = { name: project.name, key: record.id };
     const change = { projectId: project.id, at: now, action: 'project.created', target: project.id, detail } as const;
-    await projects.create(project, record, [audited(change)]);
+    await projects(table).create(project, record, [audited(change)]);
     log.info('project.created', { project_id: project.id });
     return {
       project: { id: project.id, name, email, emails, created_at: iso(now) },

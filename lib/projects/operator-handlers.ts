@@ -1,13 +1,18 @@
 import * as v from 'valibot';
-import { generateKey, type KeyRecord, keyResource } from '../keys/key.ts';
+import type { Backend } from '../aws/backend.ts';
+import { deliveryQueue } from '../deliveries/queue-store.ts';
+import { generateKey, keyResource } from '../keys/key.ts';
+import { apiKeys } from '../keys/store.ts';
 import { integer, iso, isoOrNull, requireValid, timestampInput } from '../schema.ts';
+import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { AuditAction } from './audit.ts';
-import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
-import type { Write } from './audit-store.ts';
-import { type DeletionDeps, deleteProject, deletionResource } from './delete-project.ts';
-import type { DeletionRecord } from './deletion.ts';
-import { type EnableWebhooksDeps, enableWebhooks } from './enable-webhooks.ts';
+import { auditingOperator } from './audit-handlers.ts';
+import { projectData } from './data-store.ts';
+import { deleteProject, deletionResource } from './delete-project.ts';
+import { enableWebhooks } from './enable-webhooks.ts';
+import { type ExportPosition, projectExport } from './export-store.ts';
 import { type ProjectRecord, projectResource, projectState } from './project.ts';
+import { projects as projectsIn } from './store.ts';
 
 const id = v.pipe(v.string('must be a string'), v.regex(/^prj_\w+$/, 'must be the id of a project'));
 const position = v.optional(v.record(v.string(), v.any()));
@@ -32,40 +37,23 @@ const ProjectOperation = v.variant('operation', [
 ]);
 export type ProjectOperation = v.InferInput<typeof ProjectOperation>;
 
-interface Position {
-  section: string;
-  after?: object | undefined;
-}
-
-export interface ProjectsDeps extends Omit<DeletionDeps & EnableWebhooksDeps, 'data' | 'projects'>, AuditDeps {
-  projects: {
-    get(id: string): Promise<ProjectRecord | undefined>;
-    /** `undefined` resumes. Throws if the project does not exist, or is being deleted. */
-    suspend(id: string, suspendedAt: number | undefined, also: readonly Write[]): Promise<void>;
-  };
-  keys: { create(record: KeyRecord, also: readonly Write[]): Promise<void> };
-  data: DeletionDeps['data'] &
-    EnableWebhooksDeps['data'] & {
-      countKeys(projectId: string): Promise<number>;
-      countDeliveries(webhookId: string, nowMs: number): Promise<number>;
-    };
-  exportPage(
-    projectId: string,
-    webhookIds: readonly string[],
-    position: Position | undefined,
-    nowMs: number,
-  ): Promise<{ lines: string[]; next: Position | undefined }>;
-}
-
 /**
  * The operations on projects. There are no HTTP operations: only principals of the AWS account can invoke the function. Throws an
  * error with a message for the operator.
  */
-export function projectsHandler(deps: ProjectsDeps) {
-  const { projects, keys, data, exportPage, clock, random, log } = deps;
-  const audited = auditingOperator(deps);
-  const remove = deleteProject(deps);
-  const enable = enableWebhooks(deps);
+export function operatorHandler(backend: Backend) {
+  const { table, clock, random, log } = backend;
+  const [projects, data] = [projectsIn(table), projectData(table)];
+  const audited = auditingOperator(backend);
+  const remove = deleteProject({ projects, data, clock, log });
+  const enable = enableWebhooks({
+    ...backend,
+    projects,
+    data,
+    webhooks: webhooksIn(table),
+    // Reads its variable when it sends, so that the other operations work while a deployment has not added it yet.
+    enqueue: (messages, delaySeconds) => deliveryQueue(backend, 'quick').sendAll(messages, delaySeconds),
+  });
 
   return async (input: unknown) => {
     const request = requireValid(ProjectOperation, input);
@@ -90,7 +78,12 @@ export function projectsHandler(deps: ProjectsDeps) {
       case 'export': {
         await own(request.id);
         const webhookIds = await data.webhookIds(request.id);
-        const { lines, next } = await exportPage(request.id, webhookIds, request.after as Position, clock());
+        const { lines, next } = await projectExport(table)(
+          request.id,
+          webhookIds,
+          request.after as ExportPosition,
+          clock(),
+        );
         return { lines, next: next ?? null };
       }
       case 'delete':
@@ -99,7 +92,7 @@ export function projectsHandler(deps: ProjectsDeps) {
   };
 
   async function show(projectId: string) {
-    const deletion: DeletionRecord | undefined = await data.deletion(projectId);
+    const deletion = await data.deletion(projectId);
     if (deletion) return deletionResource(deletion, clock());
     const project = await own(projectId);
     const { emails, undeliverable_emails } = projectResource(project, clock());
@@ -121,7 +114,9 @@ export function projectsHandler(deps: ProjectsDeps) {
     const now = clock();
     const { key, record } = generateKey({ projectId, type: 'admin', name: 'Created by the operator' }, now, random);
     const detail = { type: record.type, name: record.name, expires_at: null };
-    await keys.create(record, [audited({ projectId, at: now, action: 'key.created', target: record.id, detail })]);
+    await apiKeys(table).create(record, [
+      audited({ projectId, at: now, action: 'key.created', target: record.id, detail }),
+    ]);
     log.info('key.created', { project_id: projectId, key_id: record.id });
     return { ...keyResource(record, now), key };
   }
