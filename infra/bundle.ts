@@ -42,7 +42,8 @@ export async function bundleAhead(): Promise<void> {
  * Bundles all functions in one pass, so that esbuild reads shared files only once. The result is the same as in separate passes.
  */
 function options() {
-  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts') && !SHARED.has(name));
+  // `wiring.ts` is no entry.
+  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => /^(?!wiring).*\.ts$/.test(name));
   const entries = files.map((file) => basename(file, '.ts'));
   return {
     ...bundleOptions,
@@ -53,9 +54,6 @@ function options() {
     write: false,
   } as const satisfies BuildOptions;
 }
-
-/** Files in functions/ that are not entries. */
-const SHARED = new Set(['wiring.ts']);
 
 function contentsOf(files: readonly OutputFile[], name: string): Uint8Array {
   const file = files.find(({ path }) => basename(path) === name);

@@ -20,7 +20,7 @@ export interface BundledFunctionProps {
   environment?: Partial<Record<Variable, string>>;
   /** 20 seconds by default. */
   timeout?: Duration;
-  /** The memory in MB. Lambda allocates CPU in proportion. */
+  /** The memory in MB, 512 by default. Lambda allocates CPU in proportion. */
   memorySize?: number;
   /**
    * Allows the function to send messages to its own queue. Otherwise Lambda stops such a chain after about 16 invocations (Lambda
@@ -36,16 +36,7 @@ export class BundledFunction extends lambda.Function {
   constructor(
     scope: Construct,
     id: string,
-    {
-      name,
-      addFiles,
-      description,
-      environment,
-      timeout = Duration.seconds(20),
-      memorySize = 512,
-      feedsItself = false,
-      egress,
-    }: BundledFunctionProps,
+    { name, addFiles, environment, feedsItself = false, egress, ...options }: BundledFunctionProps,
   ) {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const logGroup = new LogGroup(scope, `${id}Logs`, { removalPolicy: RemovalPolicy.DESTROY });
@@ -55,7 +46,6 @@ export class BundledFunction extends lambda.Function {
       architecture: lambda.Architecture.ARM_64,
       handler: 'index.handler',
       code: bundledCode(scope, name, addFiles),
-      description,
       role,
       logGroup,
       // Omits the lines for the start, end and billing of an invocation, because metrics contain the same data. Failures are at
@@ -63,8 +53,9 @@ export class BundledFunction extends lambda.Function {
       loggingFormat: lambda.LoggingFormat.JSON,
       systemLogLevelV2: lambda.SystemLogLevel.WARN,
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
-      timeout,
-      memorySize,
+      timeout: Duration.seconds(20),
+      memorySize: 512,
+      ...options,
       ...(feedsItself && { recursiveLoop: lambda.RecursiveLoop.ALLOW }),
       ...egress?.options,
       environment: {

@@ -2,13 +2,21 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BY_PROJECT, BY_STATUS, TIME_TO_LIVE, type Variable } from '../lib/deployment.ts';
-import type { BundledFunction } from './bundled-function.ts';
+import { BY_PROJECT, BY_STATUS, type ItemKind, TIME_TO_LIVE, type Variable } from '../lib/deployment.ts';
+import { type BundledFunction, pinSource } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 import { statementsOf, type TableGrant } from './table-grants.ts';
+
+/** What of the stream a function receives, and how. The streams keep their records for 24 hours. */
+interface FeedProps extends Omit<lambda.EventSourceMappingOptions, 'eventSourceArn' | 'filters'> {
+  /** The id of the mapping. */
+  id: string;
+  kind: ItemKind;
+  changes: readonly ('INSERT' | 'MODIFY')[];
+}
 
 /**
  * The table (see lib/aws/items.ts for its items). Its stream is the outbox of events and the source of the stats. With
@@ -20,17 +28,11 @@ export class DataTable extends Construct {
   readonly streamArn: string;
   private readonly table: dynamodb.ITable;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { table: existing, dataRetention }: Pick<Settings, 'table' | 'dataRetention'>,
-  ) {
+  constructor(scope: Construct, id: string, { table, dataRetention }: Pick<Settings, 'table' | 'dataRetention'>) {
     super(scope, id);
+    const existing = table && { tableName: table.name, tableStreamArn: table.streamArn };
     this.table = existing
-      ? dynamodb.Table.fromTableAttributes(this, 'Existing', {
-          tableName: existing.name,
-          tableStreamArn: existing.streamArn,
-        })
+      ? dynamodb.Table.fromTableAttributes(this, 'Existing', existing)
       : this.createTable(dataRetention === 'retain');
     this.name = this.table.tableName;
     this.arn = this.table.tableArn;
@@ -43,17 +45,13 @@ export class DataTable extends Construct {
    */
   grant(fn: BundledFunction, granted: TableGrant): void {
     fn.addEnvironment('TABLE_NAME' satisfies Variable, this.name);
-    for (const statement of statementsOf(granted, this.table.tableArn)) fn.addToRolePolicy(statement);
+    for (const statement of statementsOf(granted, this.arn)) fn.addToRolePolicy(statement);
   }
 
-  /** Allows a function to list the keys of a project. */
-  grantKeysOfProject(grantee: IGrantable): void {
-    this.grantIndex(grantee, BY_PROJECT);
-  }
-
-  /** Allows a function to list the deliveries of a webhook that have not succeeded. */
-  grantDeliveriesByStatus(grantee: IGrantable): void {
-    this.grantIndex(grantee, BY_STATUS);
+  /** Allows a function to list the keys of a project, or the deliveries of a webhook that have not succeeded. */
+  grantIndex(grantee: IGrantable, index: typeof BY_PROJECT | typeof BY_STATUS): void {
+    const resources = [`${this.arn}/index/${index}`];
+    grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
   }
 
   /**
@@ -61,12 +59,11 @@ export class DataTable extends Construct {
    * Developer Guide, "Using IAM policy conditions for fine-grained access control").
    */
   grantScanOfKeys(grantee: IGrantable): void {
-    const { tableArn } = this.table;
     const conditions = {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'keysOf'] },
       StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
     };
-    const resources = [tableArn, `${tableArn}/index/${BY_PROJECT}`];
+    const resources = [this.arn, `${this.arn}/index/${BY_PROJECT}`];
     grantee.grantPrincipal.addToPrincipalPolicy(
       new PolicyStatement({ actions: ['dynamodb:Scan'], resources, conditions }),
     );
@@ -102,11 +99,6 @@ export class DataTable extends Construct {
     return table;
   }
 
-  private grantIndex(grantee: IGrantable, name: string): void {
-    const resources = [`${this.table.tableArn}/index/${name}`];
-    grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
-  }
-
   /**
    * Throttled reads and writes. A throttled index also throttles writes to the table, and has metrics under its own name
    * (DynamoDB Developer Guide, "DynamoDB metrics and dimensions").
@@ -122,13 +114,28 @@ export class DataTable extends Construct {
   }
 
   /**
-   * Allows a function to read the stream. IAM cannot restrict a stream to kinds of items, so the function can read every change,
+   * Invokes a function with the changes of items of one kind, oldest first, until it succeeds. IAM cannot restrict a stream to kinds of items, so the function can read every change,
    * including keys with their token secrets. Lambda also requires the permission to list the names of all streams (DynamoDB Developer
    * Guide, "IAM policy to allow an AWS Lambda function to access DynamoDB stream records").
    */
-  grantStream(fn: IFunction): void {
+  feed(fn: BundledFunction, { id, kind, changes, ...options }: FeedProps): lambda.EventSourceMapping {
     this.table.grantStream(fn, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
     const listing = new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] });
-    fn.grantPrincipal.addToPrincipalPolicy(listing);
+    fn.addToRolePolicy(listing);
+    const mapping = fn.addEventSourceMapping(id, {
+      eventSourceArn: this.streamArn,
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+      retryAttempts: -1,
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
+      filters: changes.map((change) =>
+        lambda.FilterCriteria.filter({
+          eventName: lambda.FilterRule.isEqual(change),
+          dynamodb: { Keys: { pk: { S: lambda.FilterRule.beginsWith(`${kind}#`) } } },
+        }),
+      ),
+      ...options,
+    });
+    pinSource(fn, mapping);
+    return mapping;
   }
 }

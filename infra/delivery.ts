@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { FAN_OUTS_OF_SHARD } from '../lib/deliveries/fan-out.ts';
 import { LANES, type Lane } from '../lib/deliveries/lanes.ts';
-import { LANE_QUEUES, type Variable } from '../lib/deployment.ts';
-import { BundledFunction, type ConsumeOptions, consumeQueue, pinSource } from './bundled-function.ts';
+import { BY_STATUS, LANE_QUEUES, type Variable } from '../lib/deployment.ts';
+import { BundledFunction, type ConsumeOptions, consumeQueue } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
 import type { Egress } from './egress.ts';
 import { FailedEvents } from './failed-events.ts';
@@ -41,7 +41,7 @@ export class Delivery extends Construct {
   readonly failedEvents: FailedEvents;
   readonly failedSchedules: Queue;
   readonly fanOut: BundledFunction;
-  readonly fanOutMapping: lambda.EventSourceMapping;
+  readonly fanOutMapping: EventSourceMapping;
   readonly lanes: Record<Lane, DeliveryLane>;
   private readonly queues: Record<Lane, Queue>;
 
@@ -68,7 +68,7 @@ export class Delivery extends Construct {
         maxBatchingWindow: Duration.seconds(1),
       }),
     };
-    props.table.grantDeliveriesByStatus(this.lanes.quick.deliver); // reads pages of a recovery
+    props.table.grantIndex(this.lanes.quick.deliver, BY_STATUS); // reads pages of a recovery
   }
 
   /** Allows a function to enqueue deliveries. */
@@ -94,30 +94,20 @@ export class Delivery extends Construct {
     return fanOut;
   }
 
-  private feedFanOut({ table, batchingSeconds }: DeliveryProps): lambda.EventSourceMapping {
-    table.grantStream(this.fanOut);
-    const mapping = this.fanOut.addEventSourceMapping('Events', {
-      eventSourceArn: table.streamArn,
-      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+  private feedFanOut({ table, batchingSeconds }: DeliveryProps): EventSourceMapping {
+    return table.feed(this.fanOut, {
+      id: 'Events',
+      kind: 'EVENT',
+      changes: ['INSERT'],
       ...gathered(batchingSeconds),
       batchSize: 100,
       parallelizationFactor: FAN_OUTS_OF_SHARD,
+      // Only outages are retried, because the function sets other failures aside.
       bisectBatchOnError: true,
-      // Only outages are retried, because the function sets other failures aside. The stream keeps its records for 24 hours.
-      retryAttempts: -1,
       maxRecordAge: Duration.hours(12),
       reportBatchItemFailures: true,
       onFailure: this.failedEvents.destinationOf(this.fanOut),
-      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
-      filters: [
-        lambda.FilterCriteria.filter({
-          eventName: lambda.FilterRule.isEqual('INSERT'),
-          dynamodb: { Keys: { pk: { S: lambda.FilterRule.beginsWith('EVENT#') } } },
-        }),
-      ],
     });
-    pinSource(this.fanOut, mapping);
-    return mapping;
   }
 
   private createLane(

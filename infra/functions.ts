@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { writeSite } from '../functions/site/build.ts';
-import type { Variable } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, type Variable } from '../lib/deployment.ts';
 import type { ApiFunction } from '../lib/http/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
@@ -148,9 +148,8 @@ export function createFunctions(scope: Construct, { table, sender, ...props }: F
     return [row, fn];
   });
   const functions = Object.fromEntries(created) as Functions;
-  table.grantKeysOfProject(functions.keys);
-  table.grantDeliveriesByStatus(functions.webhooks);
-  table.grantKeysOfProject(functions.projects);
+  for (const fn of [functions.keys, functions.projects]) table.grantIndex(fn, BY_PROJECT);
+  table.grantIndex(functions.webhooks, BY_STATUS);
   table.grantScanOfKeys(functions.projects);
   return functions;
 }

@@ -83,12 +83,8 @@ export class ProjectShares extends Construct {
     for (let share = 0; share < SHARES; share++) {
       const value = shareKey(sharePrefix(stackName), share);
       const key = new ApiKey(this, `Share${share}`, { value, description: `Share ${share} of ${stackName}` });
-      const keyId = key.keyId;
-      const member = new CfnUsagePlanKey(this, `Member${share}`, {
-        keyId,
-        keyType: 'API_KEY',
-        usagePlanId: plan.usagePlanId,
-      });
+      const membership = { keyId: key.keyId, keyType: 'API_KEY', usagePlanId: plan.usagePlanId };
+      const member = new CfnUsagePlanKey(this, `Member${share}`, membership);
       pinLogicalId(key, shareKey('ShareKey', share));
       pinLogicalId(member, shareKey('ShareMember', share));
       if (previous) {
