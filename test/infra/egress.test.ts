@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { everyOption, synth } from './synth.ts';
+import { everyOption, network, synth, table } from './synth.ts';
 
 const template = () => synth(everyOption);
 const idsOf = (found: Template, type: string) => Object.keys(found.findResources(type));
@@ -11,6 +11,51 @@ function attachment() {
   if (!found || others.length > 0) throw new Error('There must be one policy for the network');
   return found;
 }
+
+describe('the network of nat', () => {
+  it('has no connections to private addresses', () => {
+    const entries = Object.values(template().findResources('AWS::EC2::NetworkAclEntry'))
+      .map(({ Properties }) => Properties)
+      .filter(({ Egress }) => Egress)
+      .sort((a, b) => a.RuleNumber - b.RuleNumber)
+      .map(({ CidrBlock, RuleAction, Protocol }) => `${RuleAction} ${CidrBlock} ${Protocol}`);
+    const denied = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+    expect(entries).toEqual([...denied.map((range) => `deny ${range} -1`), 'allow 0.0.0.0/0 -1']);
+    const subnets = Object.values(template().findResources('AWS::Lambda::Function')).flatMap(
+      ({ Properties }) => Properties.VpcConfig?.SubnetIds ?? [],
+    );
+    const guarded = Object.values(template().findResources('AWS::EC2::SubnetNetworkAclAssociation')).map(
+      ({ Properties }) => Properties.SubnetId,
+    );
+    for (const subnet of subnets) expect(guarded).toContainEqual(subnet);
+  });
+
+  it.each([
+    ['of the stack', {}, { 'Fn::GetAtt': ['Table', 'Arn'] }],
+    ['that exists', { table }, Match.objectLike({ 'Fn::Join': ['', Match.arrayWith([`:table/${table.name}`])] })],
+  ])('reaches only the table %s at the endpoint of DynamoDB', (_, more, arn) => {
+    synth({ ...everyOption, ...more }).hasResourceProperties('AWS::EC2::VPCEndpoint', {
+      PolicyDocument: { Statement: [Match.objectLike({ Resource: [arn, { 'Fn::Join': Match.anyValue() }] })] },
+    });
+  });
+});
+
+describe('an existing network', () => {
+  it('contains the deliver functions, and is not changed', () => {
+    const existing = synth({ egress: network });
+    const functions = Object.values(existing.findResources('AWS::Lambda::Function'));
+    const subnets = functions.flatMap(({ Properties }) =>
+      Properties.VpcConfig ? [Properties.VpcConfig.SubnetIds] : [],
+    );
+    expect(subnets).toEqual([network.subnetIds, network.subnetIds, network.subnetIds]);
+    const created = Object.values(existing.toJSON().Resources as Record<string, { Type: string }>).map(
+      ({ Type }) => Type,
+    );
+    expect(created.filter((type) => type.startsWith('AWS::EC2::'))).toEqual(['AWS::EC2::SecurityGroup']);
+    existing.hasResourceProperties('AWS::EC2::SecurityGroup', { VpcId: network.vpcId });
+    existing.hasOutput('SourceAddresses', { Value: '192.0.2.1' });
+  });
+});
 
 describe('with egress=nat', () => {
   it('runs only the deliver functions in the network', () => {

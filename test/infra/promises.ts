@@ -129,6 +129,21 @@ export const promises: Readonly<Record<string, Promised>> = {
     deniesPlainText(template, 'AWS::SNS::TopicPolicy', 'Topics', id),
   ),
 
+  'an alarm can use the key of the topic that it publishes to': (template) => {
+    const needed = ['kms:Decrypt', 'kms:GenerateDataKey*'];
+    const ofCloudWatch = ({ Principal }: { Principal: { Service?: unknown } }) =>
+      Principal.Service === 'cloudwatch.amazonaws.com';
+    const keys = new Map(
+      resourcesOf(template, 'AWS::KMS::Key').map(([id, { KeyPolicy }]) => [
+        id,
+        KeyPolicy.Statement.filter(ofCloudWatch).flatMap(actionsOf),
+      ]),
+    );
+    const isKept = ({ KmsMasterKeyId: key }: { KmsMasterKeyId?: object }) =>
+      key === undefined ? keys.size === 0 : needed.every((action) => keys.get(idIn(key))?.includes(action));
+    return each('AWS::SNS::Topic', isKept)(template);
+  },
+
   'a role can use the key of everything that it reads or writes': (template) => {
     const encrypted = [...encryptedBy(template)];
     return resourcesOf(template, 'AWS::IAM::Role').flatMap(([role]) => {
