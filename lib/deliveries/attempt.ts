@@ -5,7 +5,6 @@ import { type HeaderList, masked } from '../webhooks/custom-headers.ts';
 import { previousSecretsAt } from '../webhooks/secrets.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import type { DeliveryMessage } from './messages.ts';
 import type { Trigger } from './retry-schedule.ts';
 
 /** How one POST ended. */
@@ -50,13 +49,10 @@ export interface Post {
 }
 
 /** The request of an attempt, with the stored body and signatures at the time of the attempt. */
-export function postOf(message: DeliveryMessage, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
+export function postOf(number: number, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
   const headers = {
     ...Object.fromEntries(webhook.headers ?? []),
-    ...derivedHeaders(
-      { eventId: event.id, eventType: event.type, test: isTest(event) },
-      { number: message.attempt, at },
-    ),
+    ...derivedHeaders({ eventId: event.id, eventType: event.type, test: isTest(event) }, { number, at }),
     ...signatureHeaders({
       secret: webhook.secret,
       previousSecrets: previousSecretsAt(webhook, at).map(({ secret }) => secret),

@@ -1,7 +1,7 @@
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, isSuccess } from './attempt.ts';
-import { type DeliveryMessage, runKey } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
+import type { DeliveryMessage } from './messages.ts';
+import { type DeliveryRecord, type RunId, runKey } from './record.ts';
 import { isUnderWay, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /**
@@ -35,9 +35,9 @@ const isLastOf = (message: DeliveryMessage, { run, attempt }: DeliveryRecord): b
 export const isRetryPending = (message: DeliveryMessage, delivery: DeliveryRecord): boolean =>
   isLastOf(message, delivery) && delivery.retryPending === true;
 
-/** The delivery of this message disabled the webhook, and the email about it may not be sent. */
-export const isEmailOwed = (message: DeliveryMessage, { disabledBy, emailedAt }: WebhookRecord): boolean =>
-  disabledBy === runKey(message) && emailedAt === undefined;
+/** This run disabled the webhook, and the email about it may not be sent. */
+export const isEmailOwed = (run: RunId, { disabledBy, emailedAt }: WebhookRecord): boolean =>
+  disabledBy === runKey(run) && emailedAt === undefined;
 
 function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
   if (delivery.run !== message.run) return delivery.run > message.run;

@@ -13,6 +13,7 @@ import {
 } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
+import type { Rejected } from '../aws/writes.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { derivedFrom } from '../ids.ts';
 import { newAuditRecord } from '../projects/audit.ts';
@@ -21,33 +22,85 @@ import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import type { Attempt } from './attempt.ts';
 import { isEmailOwed } from './decide.ts';
-import type { Exhausted } from './deliver.ts';
-import { type DeliveryMessage, runKey } from './messages.ts';
-import type { Claim, EmailClaims } from './outage.ts';
+import type { Pace } from './lanes.ts';
+import type { WebhookState } from './notification.ts';
+import { type RunId, runKey } from './record.ts';
 import { recordAttempt } from './store.ts';
 
-/** Stores the state of outages and overloads in the record of the webhook. */
-export function outages(table: Table) {
-  const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
-  // Any delivery of the outage can take over a claim that ran out, because a redelivery can replace the run that made it.
-  const warning = emailClaims(table, { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' }, () =>
-    isPresent('failingSince'),
-  );
-  const overload = emailClaims(
-    table,
-    { by: 'overloadedBy', sentAt: 'overloadedAt', until: 'overloadingUntil' },
-    () => exists,
-  );
+/** Names a webhook. */
+interface WebhookId extends Space {
+  id: string;
+}
+
+/** Whether this run must send an email. `busy` means that another run of the message is sending it and can still fail. */
+export type Claim = 'claimed' | 'busy' | 'sent';
+
+/** The outcome of the last attempt of a run. */
+interface Exhausted {
+  /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
+  isRecorded: boolean;
+  /** This delivery disabled the webhook, in this or another run, and the email about it may not be sent. */
+  isEmailPending: boolean;
+}
+
+/** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
+export const CLAIM_MS = 60_000;
+
+/** The members of a webhook for an email: the run that sends it, when it was sent, and the end of the current claim. */
+interface EmailMembers {
+  by: string;
+  sentAt: string;
+  until: string;
+  /** Whether a run may claim the email, which nobody has sent or is sending. */
+  mayClaim(run: string): Condition;
+}
+
+const EMAILS: Readonly<Record<WebhookState, EmailMembers>> = {
+  disabled: {
+    by: 'disabledBy',
+    sentAt: 'emailedAt',
+    until: 'emailingUntil',
+    mayClaim: (run) => is('disabledBy', run),
+  },
+  failing: {
+    by: 'warnedBy',
+    sentAt: 'warnedAt',
+    until: 'warningUntil',
+    // Any delivery of the outage can take over a claim that ran out, because a redelivery can replace the run that made it.
+    mayClaim: () => isPresent('failingSince'),
+  },
+  overloaded: { by: 'overloadedBy', sentAt: 'overloadedAt', until: 'overloadingUntil', mayClaim: () => exists },
+};
+
+export type Endpoints = ReturnType<typeof endpoints>;
+
+/** Stores the state of endpoints in the records of their webhooks: pace, outage, overload, and the emails about them. */
+export function endpoints(table: Table) {
+  const change = async (webhook: WebhookId, values: Item, condition: Condition): Promise<Rejected | undefined> => {
+    const [rejected] = await table.write([update(itemKey.webhook(webhook, webhook.id), values, condition)]);
+    return rejected;
+  };
 
   return {
+    /** Sends the next messages of an endpoint to the slow lane until a time. `false`: another attempt did so before. */
+    async suspect(webhook: WebhookId, slowUntil: number, nowMs: number): Promise<boolean> {
+      const isNotSlow = any(isAbsent('slowUntil'), isAtMost('slowUntil', nowMs));
+      return (await change(webhook, { slowUntil }, all(exists, isNotSlow))) === undefined;
+    },
+
+    /** Stores the pace of an endpoint, which determines its lane. */
+    async setPace(webhook: WebhookId, { quickSince, slowUntil }: Pace): Promise<void> {
+      await change(webhook, { quickSince, slowUntil }, exists);
+    },
+
     /** Stores the time of a failed attempt, unless the outage already has one. */
-    async beginOutage(message: DeliveryMessage, atMs: number): Promise<void> {
+    async beginOutage(webhook: WebhookId, atMs: number): Promise<void> {
       const values = { failingSince: atMs, undeliveredSince: initially(atMs) };
-      await table.write([update(keyOf(message), values, all(exists, isAbsent('failingSince')))]);
+      await change(webhook, values, all(exists, isAbsent('failingSince')));
     },
 
     /** Stores a successful attempt. An outage that started later continues, and so does that of a disabled webhook. */
-    async endOutage(message: DeliveryMessage, atMs: number): Promise<void> {
+    async endOutage(webhook: WebhookId, atMs: number): Promise<void> {
       const forgotten = ['failingSince', 'undeliveredSince', 'disabledAt', 'warnedBy', 'warnedAt', 'warningUntil'];
       const isOver = all(
         is('status', 'enabled'),
@@ -55,113 +108,88 @@ export function outages(table: Table) {
         any(isAbsent('failingSince'), isAtMost('failingSince', atMs)),
         any(isAbsent('disabledAt'), isAtMost('disabledAt', atMs)),
       );
-      const values = Object.fromEntries(forgotten.map((name) => [name, undefined]));
-      await table.write([update(keyOf(message), values, isOver)]);
+      await change(webhook, Object.fromEntries(forgotten.map((name) => [name, undefined])), isOver);
     },
 
     /** Moves the start of an outage back, so that the default window of a recovery contains deliveries that ended since then. */
-    async extendOutage(space: Space, webhookId: string, sinceMs: number): Promise<void> {
+    async extendOutage(webhook: WebhookId, sinceMs: number): Promise<void> {
       const isLater = any(isAbsent('undeliveredSince'), isAtLeast('undeliveredSince', sinceMs));
-      const values = { undeliveredSince: sinceMs };
-      await table.write([update(itemKey.webhook(space, webhookId), values, all(exists, isLater))]);
+      await change(webhook, { undeliveredSince: sinceMs }, all(exists, isLater));
     },
 
     /** Stores an attempt that did not wait for the rate limit. An overload whose email was sent later continues. */
-    async endOverload(message: DeliveryMessage, atMs: number): Promise<void> {
+    async endOverload(webhook: WebhookId, atMs: number): Promise<void> {
       const values = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
-      await table.write([update(keyOf(message), values, isAtMost('overloadedAt', atMs))]);
+      await change(webhook, values, isAtMost('overloadedAt', atMs));
     },
 
-    warning,
-    overload,
-  };
-}
-
-/** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
-export const CLAIM_MS = 60_000;
-
-/** The members of a webhook for an email: its delivery, when it was sent, and the end of the current claim. */
-interface Members {
-  by: string;
-  sentAt: string;
-  until: string;
-}
-
-/*
- * An email about a webhook, in time:
- *
- *   ── claim ──► until ── markSent ──► sentAt
- *        ▲         │
- *        └─────────┘ release, or time
- */
-function emailClaims(
-  table: Table,
-  { by, sentAt, until }: Members,
-  mayClaim: (message: DeliveryMessage) => Condition,
-): EmailClaims {
-  const keyOf = (message: DeliveryMessage) => itemKey.webhook(message, message.webhookId);
-  const change = async (message: DeliveryMessage, values: Item): Promise<void> => {
-    await table.write([update(keyOf(message), values, is(by, runKey(message)))]);
-  };
-
-  return {
-    async claim(message: DeliveryMessage, nowMs: number): Promise<Claim> {
-      const isFree = all(mayClaim(message), isAbsent(sentAt), any(isAbsent(until), isAtMost(until, nowMs)));
-      const values = { [by]: runKey(message), [until]: nowMs + CLAIM_MS };
-      const [rejected] = await table.write([update(keyOf(message), values, isFree)]);
-      if (!rejected) return 'claimed';
-      const { item } = rejected;
-      return item?.[by] === runKey(message) && item[sentAt] === undefined ? 'busy' : 'sent';
-    },
-    release: (message) => change(message, { [until]: undefined }),
-    markSent: (message, nowMs) => change(message, { [sentAt]: nowMs, [until]: undefined }),
-  };
-}
-
-/** Disables a webhook after the last attempt of a delivery has failed. */
-export function disabling(table: Table) {
-  const email = emailClaims(table, { by: 'disabledBy', sentAt: 'emailedAt', until: 'emailingUntil' }, (message) =>
-    is('disabledBy', runKey(message)),
-  );
-
-  return {
     /**
      * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same transaction,
      * with an audit entry. Only one of several concurrent deliveries disables it.
      */
-    async exhaust(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, nowMs: number): Promise<Exhausted> {
-      const recorded = recordAttempt(message, event, attempt, { status: 'failed' });
+    async exhaust(
+      webhook: WebhookId,
+      run: RunId,
+      event: StoredEvent,
+      attempt: Attempt,
+      nowMs: number,
+    ): Promise<Exhausted> {
+      const recorded = recordAttempt(run, event, attempt, { status: 'failed' });
       const disabled = {
         status: 'disabled',
         disabledAt: nowMs,
         updatedAt: nowMs,
         disabledReason: 'deliveries_failed',
-        disabledBy: runKey(message),
+        disabledBy: runKey(run),
         emailedAt: undefined,
         emailingUntil: undefined,
         failingSince: initially(attempt.at),
         undeliveredSince: initially(attempt.at),
       };
-      const key = itemKey.webhook(message, message.webhookId);
-      const entry = auditLog(table).entry(auditOf(message, nowMs));
+      const key = itemKey.webhook(webhook, webhook.id);
+      const entry = auditLog(table).entry(auditOf(webhook, run, nowMs));
       const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
       if (rejected.length === 0) return { isRecorded: true, isEmailPending: true };
       // Another delivery disabled the webhook, or it was deleted. The attempt is then recorded alone.
       const isOpen = !rejected.some(({ index }) => index === 0);
       const isRecorded = isOpen && (await table.write([recorded])).length === 0;
       // Another run of this message can have ended before the email.
-      const webhook = rejected.find(({ index }) => index === 1)?.item;
-      return { isRecorded, isEmailPending: webhook !== undefined && isEmailOwed(message, toWebhook(webhook)) };
+      const stored = rejected.find(({ index }) => index === 1)?.item;
+      return { isRecorded, isEmailPending: stored !== undefined && isEmailOwed(run, toWebhook(stored)) };
     },
 
-    email,
+    /*
+     * An email about a webhook, in time:
+     *
+     *   ── claimEmail ──► until ── markEmailed ──► sentAt
+     *        ▲              │
+     *        └──────────────┘ releaseEmail, or time
+     */
+    async claimEmail(what: WebhookState, webhook: WebhookId, run: RunId, nowMs: number): Promise<Claim> {
+      const { by, sentAt, until, mayClaim } = EMAILS[what];
+      const claimant = runKey(run);
+      const isFree = all(mayClaim(claimant), isAbsent(sentAt), any(isAbsent(until), isAtMost(until, nowMs)));
+      const rejected = await change(webhook, { [by]: claimant, [until]: nowMs + CLAIM_MS }, isFree);
+      if (!rejected) return 'claimed';
+      const { item } = rejected;
+      return item?.[by] === claimant && item[sentAt] === undefined ? 'busy' : 'sent';
+    },
+
+    async releaseEmail(what: WebhookState, webhook: WebhookId, run: RunId): Promise<void> {
+      const { by, until } = EMAILS[what];
+      await change(webhook, { [until]: undefined }, is(by, runKey(run)));
+    },
+
+    async markEmailed(what: WebhookState, webhook: WebhookId, run: RunId, nowMs: number): Promise<void> {
+      const { by, sentAt, until } = EMAILS[what];
+      await change(webhook, { [sentAt]: nowMs, [until]: undefined }, is(by, runKey(run)));
+    },
   };
 }
 
 /** A repetition has the same id, so it does not add a second entry. */
-function auditOf(message: DeliveryMessage, at: number) {
-  const { projectId, webhookId, environment, eventId } = message;
-  const detail = { environment, event_id: eventId };
-  const random = derivedFrom(`${webhookId} ${runKey(message)}`);
-  return newAuditRecord({ projectId, at, action: 'webhook.disabled', target: webhookId, detail }, random);
+function auditOf({ projectId, environment, id: target }: WebhookId, run: RunId, at: number) {
+  const detail = { environment, event_id: run.eventId };
+  const random = derivedFrom(`${target} ${runKey(run)}`);
+  return newAuditRecord({ projectId, at, action: 'webhook.disabled', target, detail }, random);
 }

@@ -1,7 +1,5 @@
-import { allDone } from '../all-done.ts';
 import { matchesAny } from '../documents/patterns.ts';
 import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
-import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Lane, laneOf } from './lanes.ts';
 import { carrying, type DeliveryMessage, firstMessage } from './messages.ts';
@@ -72,33 +70,5 @@ export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): Del
     attempts: [],
     createdAt: event.at,
     nextAttemptAt: event.at,
-  };
-}
-
-export interface FanOutDeps {
-  /** Every webhook of a space. */
-  webhooks(space: Space): Promise<readonly WebhookRecord[]>;
-  /** Sends messages to the queue of a lane, at least once. */
-  enqueue(lane: Lane, messages: readonly DeliveryMessage[]): Promise<void>;
-  /** Records that an event was not sent. */
-  skip(message: DeliveryMessage, event: StoredEvent): Promise<void>;
-  clock(): number;
-}
-
-/** Sends each event of a batch separately. An event that throws must be received again. The webhooks of a space are read once. */
-export function fanOutBatch({ webhooks, enqueue, skip, clock }: FanOutDeps) {
-  const lists = new Map<string, Promise<readonly WebhookRecord[]>>();
-  const webhooksOf = (space: Space) => {
-    const id = `${space.projectId} ${space.environment}`;
-    const list = lists.get(id) ?? webhooks(space);
-    lists.set(id, list);
-    return list;
-  };
-  return async (event: StoredEvent): Promise<{ deliveries: number; skipped: number }> => {
-    const { lanes, skipped } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), clock());
-    const sent = [...lanes].map(([lane, messages]) => enqueue(lane, messages));
-    await allDone([...sent, ...skipped.map((message) => skip(message, event))]);
-    const deliveries = [...lanes.values()].reduce((sum, { length }) => sum + length, 0);
-    return { deliveries, skipped: skipped.length };
   };
 }

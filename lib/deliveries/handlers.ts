@@ -1,4 +1,3 @@
-import type { Write } from '../aws/writes.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { EventStore } from '../events/store.ts';
 import type { Cursors } from '../http/cursor-store.ts';
@@ -10,48 +9,23 @@ import type { Violation } from '../schema.ts';
 import { applyChange, type ChangeableWebhooks, changingBy } from '../webhooks/changes.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';
-import { firstMessage, type QueueMessage } from './messages.ts';
-import { type DeliveryFilter, type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
-import {
-  RECOVERY_DELAY_SECONDS,
-  type RecoveryWindow,
-  recoveryOf,
-  stuckBefore,
-  type Window,
-  windowOf,
-} from './recovery.ts';
+import type { DeliveryLog } from './log-store.ts';
+import { firstMessage } from './messages.ts';
+import type { DeliveryQueue } from './queue-store.ts';
+import { type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
+import { RECOVERY_DELAY_SECONDS, recoveryOf, stuckBefore, type Window, windowOf } from './recovery.ts';
 
 export type DeliveryHandlers = Pick<
   Handlers<'webhooks'>,
   'listDeliveries' | 'listEventDeliveries' | 'getDelivery' | 'redeliver' | 'countRecovery' | 'recover'
 >;
 
-/** The delivery logs of webhooks as they are stored. */
-export interface DeliveryLog {
-  get(webhookId: string, eventId: string): Promise<DeliveryRecord | undefined>;
-  /** Reads the deliveries of one event by webhook. */
-  ofEvent(eventId: string, webhookIds: readonly string[]): Promise<ReadonlyMap<string, DeliveryRecord>>;
-  /** Reads the deliveries of several events to one webhook, in order. */
-  ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]>;
-  /** Lists newest first with limited reads, so a filtered page can be short or empty before the end. */
-  list(
-    webhookId: string,
-    options: DeliveryFilter & { limit: number; after?: string | undefined },
-  ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }>;
-  /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
-  countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number>;
-  /**
-   * Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept.
-   */
-  startRun(record: DeliveryRecord, run: number, nowMs: number, also?: readonly Write[]): Promise<void>;
-}
-
 export interface DeliveriesDeps extends AuditDeps {
   webhooks: ChangeableWebhooks;
   events: Pick<EventStore, 'get' | 'ids'>;
   deliveries: DeliveryLog;
-  /** Sends messages to the deliveries queue. */
-  enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
+  /** Sends messages to the queue of the quick lane. */
+  enqueue: DeliveryQueue['sendAll'];
   cursors: Cursors;
   clock(): number;
 }

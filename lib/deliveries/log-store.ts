@@ -13,9 +13,16 @@ import type { Query, Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { BY_STATUS } from '../deployment.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
-import { type DeliveryFilter, type DeliveryRecord, isRecoverable } from './record.ts';
-import type { RecoveryPosition, RecoveryWindow } from './recovery.ts';
-import { type DeliveryStatus, isUnderWay, UNDELIVERED, UNDER_WAY } from './retry-schedule.ts';
+import {
+  type DeliveryFilter,
+  type DeliveryRecord,
+  isRecoverable,
+  KEPT_ATTEMPTS,
+  RECOVERED_STATUSES,
+  type RecoveryPosition,
+  type RecoveryWindow,
+} from './record.ts';
+import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
 
 /** The members of the key are not stored twice, because each byte is billed for 30 days. */
 export function toDelivery(item: Item): DeliveryRecord {
@@ -23,15 +30,9 @@ export function toDelivery(item: Item): DeliveryRecord {
   return { ...item, webhookId, eventId: item.sk } as unknown as DeliveryRecord;
 }
 
-/** The attempts of earlier runs that remain in the record after a new run. */
-const KEPT_ATTEMPTS = 24;
-
 const startOf = (status: DeliveryStatus | undefined): RecoveryPosition | undefined => status && { status };
 
-export interface DeliveryPage {
-  deliveries: DeliveryRecord[];
-  next: string | undefined;
-}
+export type DeliveryLog = ReturnType<typeof deliveryLog>;
 
 /** The delivery logs of webhooks, newest first. */
 export function deliveryLog(table: Table) {
@@ -47,12 +48,14 @@ export function deliveryLog(table: Table) {
       return new Map(items.map((delivery) => [delivery.webhookId, delivery]));
     },
 
+    /** Reads the deliveries of several events to one webhook, in order. */
     ofWebhook,
 
+    /** Lists newest first with limited reads, so a filtered page can be short or empty before the end. */
     async list(
       webhookId: string,
       { limit, after, ...filter }: DeliveryFilter & { limit: number; after?: string | undefined },
-    ): Promise<DeliveryPage> {
+    ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
       const { status } = filter;
       if (status !== undefined && status !== 'succeeded') {
         const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
@@ -63,6 +66,7 @@ export function deliveryLog(table: Table) {
       return { deliveries: items.map(toDelivery), next };
     },
 
+    /** Returns up to `limit` deliveries. `next` is the position of the next page, if there is one. */
     async recoverable(
       webhookId: string,
       { from, limit, ...window }: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
@@ -83,11 +87,13 @@ export function deliveryLog(table: Table) {
       return { deliveries: [], next: undefined };
     },
 
+    /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
     async countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number> {
       const counts = RECOVERED_STATUSES.map((status) => countByStatus(table, { webhookId, status, ...window }));
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
 
+    /** Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept. */
     async startRun(
       { webhookId, eventId, attempts }: DeliveryRecord,
       run: number,
@@ -112,7 +118,6 @@ export function deliveryLog(table: Table) {
     },
   };
 
-  /** Reads the deliveries of several events to one webhook, in order. */
   function ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
     return read(eventIds.map((id) => itemKey.delivery(webhookId, id)));
   }
@@ -121,9 +126,6 @@ export function deliveryLog(table: Table) {
     return (await table.batchGet(keys)).flatMap((item) => (item ? [toDelivery(item)] : []));
   }
 }
-
-/** The statuses that a recovery reads: ended deliveries, and stuck ones in progress. */
-const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
 
 /** The maximum pages of 1 MB per partition for a count. Each has about 5,000 entries. */
 const COUNTED_PAGES = 2;

@@ -3,6 +3,7 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, keptHeaders, type Post, postOf, type TimedOutcome } from './attempt.ts';
 import { type Lane, laneOf, overdueAfterMs, type Pace, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
+import type { OutageDeps } from './outage.ts';
 
 /** Observes an attempt. */
 export interface Watch {
@@ -12,16 +13,10 @@ export interface Watch {
   signal: AbortSignal;
 }
 
-export interface AttemptDeps {
+export interface AttemptDeps extends Pick<OutageDeps, 'clock' | 'log' | 'store'> {
   lane: Lane;
-  clock(): number;
   /** Rejects if the signal ends the attempt. */
   post(request: Post, watch: Watch): Promise<TimedOutcome>;
-  /** Sends the next messages of an endpoint to the slow lane until a time. `false`: another attempt did so before. */
-  suspect(message: DeliveryMessage, slowUntil: number, nowMs: number): Promise<boolean>;
-  /** Stores the pace of an endpoint. A failure has no effect on the attempt. */
-  setPace(message: DeliveryMessage, pace: Pace): Promise<void>;
-  warn(event: string, fields: Record<string, unknown>): void;
 }
 
 /** A webhook and an event for it. */
@@ -40,13 +35,13 @@ export async function makeAttempt(
   deps: AttemptDeps,
 ): Promise<{ attempt: Attempt; waitedMs: number } | null> {
   const at = deps.clock();
-  const request = postOf(message, webhook, event, at);
+  const request = postOf(message.attempt, webhook, event, at);
   const leaving = new AbortController();
   const leave = () => deps.lane === 'quick' && leaving.abort();
   let suspected: Promise<unknown> | undefined;
   const tick = (waitedMs: number) => {
     if (waitedMs === overdueAfterMs(deps.lane))
-      suspected = suspect(message, webhook, deps).then((isFirst) => isFirst || leave());
+      suspected = suspect(webhook, deps).then((isFirst) => isFirst || leave());
     else if (waitedMs === SUSPECT_AFTER_MS) leave();
   };
   const { signal } = leaving;
@@ -65,19 +60,19 @@ export async function makeAttempt(
 }
 
 /** Whether the attempt is the first overdue one, or its endpoint has the slow lane anyway. */
-async function suspect(message: DeliveryMessage, webhook: WebhookRecord, deps: AttemptDeps): Promise<boolean> {
-  const now = deps.clock();
+async function suspect(webhook: WebhookRecord, { store, clock, log }: AttemptDeps): Promise<boolean> {
+  const now = clock();
   if (laneOf(webhook, now) === 'slow') return true;
-  return deps.suspect(message, now + SUSPECT_FOR_MS, now).catch((error: unknown) => {
-    warnOf(message, error, deps);
+  return store.suspect(webhook, now + SUSPECT_FOR_MS, now).catch((error: unknown) => {
+    warnOf(webhook, error, log);
     return true;
   });
 }
 
-/** Stores the pace of an endpoint, if it changed. */
-export async function notePace(message: DeliveryMessage, pace: Pace | null, deps: AttemptDeps): Promise<void> {
-  if (pace) await deps.setPace(message, pace).catch((error: unknown) => warnOf(message, error, deps));
+/** Stores the pace of an endpoint, if it changed. A failure has no effect on the attempt. */
+export async function notePace(webhook: WebhookRecord, pace: Pace | null, { store, log }: AttemptDeps): Promise<void> {
+  if (pace) await store.setPace(webhook, pace).catch((error: unknown) => warnOf(webhook, error, log));
 }
 
-const warnOf = ({ webhookId }: DeliveryMessage, error: unknown, { warn }: AttemptDeps): void =>
-  warn('webhook.pace_not_noted', { webhook_id: webhookId, error });
+const warnOf = ({ id }: WebhookRecord, error: unknown, log: AttemptDeps['log']): void =>
+  log.warn('webhook.pace_not_noted', { webhook_id: id, error });

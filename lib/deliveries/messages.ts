@@ -68,9 +68,6 @@ export function nextMessage({ event: _, slot: __, ...message }: DeliveryMessage)
   return { ...message, attempt: message.attempt + 1 };
 }
 
-/** Identifies one run through the schedule of one delivery. */
-export const runKey = ({ eventId, run }: Pick<DeliveryMessage, 'eventId' | 'run'>): string => `${eventId}#${run}`;
-
 /** One page of `recover`: the next one is a message again, so no request or function runs for long. */
 export const RecoverMessage = v.strictObject({
   recover: v.strictObject({

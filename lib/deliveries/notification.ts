@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../events/event.ts';
 import {
   anchor,
   button,
@@ -14,8 +15,17 @@ import type { ProjectRecord } from '../projects/project.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import { FAILURES, type Failure } from './endpoint-failures.ts';
-import type { Failing } from './outage.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
+
+/** The states of a webhook that cause an email. */
+export type WebhookState = 'failing' | 'disabled' | 'overloaded';
+
+/** A delivery whose last attempt failed, with the attempts of its run. */
+export interface Failing {
+  webhook: WebhookRecord;
+  event: StoredEvent;
+  attempts: readonly Attempt[];
+}
 
 /** A failed delivery, with the data for its email. */
 export interface FailingWebhook extends Failing {
@@ -24,10 +34,13 @@ export interface FailingWebhook extends Failing {
   dashboardUrl: string;
 }
 
+/** The email about a webhook in a state. */
+export const notificationOf = (what: WebhookState, failing: FailingWebhook): Email => NOTIFICATIONS[what](failing);
+
 const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.';
 
 /** The email about a disabled webhook, with the delivery that disabled it, the start of the failures and the next steps. */
-export function disabledNotification(failing: FailingWebhook): Email {
+function disabledNotification(failing: FailingWebhook): Email {
   return compose(failing, {
     subject: 'Webhook disabled',
     intro:
@@ -37,7 +50,7 @@ export function disabledNotification(failing: FailingWebhook): Email {
 }
 
 /** The warning that a webhook will be disabled unless its endpoint is fixed, with the time. */
-export function warningNotification(failing: FailingWebhook): Email {
+function warningNotification(failing: FailingWebhook): Email {
   const last = failing.attempts.at(-1);
   const attemptsMade = last?.number ?? 0;
   const left = RETRY_DELAYS_SECONDS.slice(attemptsMade - 1).reduce((sum, seconds) => sum + seconds, 0);
@@ -50,7 +63,7 @@ export function warningNotification(failing: FailingWebhook): Email {
 }
 
 /** The email about a webhook whose events arrive faster than its rate limit, with the first delivery that was skipped. */
-export function overloadNotification(failing: FailingWebhook): Email {
+function overloadNotification(failing: FailingWebhook): Email {
   const { maxPerSecond } = failing.webhook;
   return compose(failing, {
     subject: 'Webhook overloaded',
@@ -61,6 +74,12 @@ export function overloadNotification(failing: FailingWebhook): Email {
     ],
   });
 }
+
+const NOTIFICATIONS: Record<WebhookState, (failing: FailingWebhook) => Email> = {
+  failing: warningNotification,
+  disabled: disabledNotification,
+  overloaded: overloadNotification,
+};
 
 interface Content {
   subject: string;
@@ -110,9 +129,6 @@ const nameOf = ({ id, url }: WebhookRecord): string => `${id} (${new URL(url).ho
 
 /** The maximum length of a host in a line, because a project stores a line for each of its webhooks. */
 const MAX_HOST = 60;
-
-/** The states of a webhook that cause an email. */
-export type WebhookState = 'failing' | 'disabled' | 'overloaded';
 
 /** The line of a summary about a webhook. */
 export function summaryLine({ webhook, attempts }: Failing, what: WebhookState): string {

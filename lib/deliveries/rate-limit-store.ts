@@ -2,38 +2,35 @@ import { all, type Condition, increased, is, isAtMost, isNew, update } from '../
 import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import { optimistically } from '../optimistic.ts';
-import type { DeliveryMessage } from './messages.ts';
 import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest, type Turn } from './rate-limit.ts';
 
 /** How long the state of a webhook without attempts is kept. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** The state of webhooks with a rate limit. */
-export const rateLimits = (table: Table) => ({
-  /**
-   * Takes tokens and books slots with one read and one write. Concurrent writers add to each other's numbers, so they conflict
-   * only when the tokens or the queue end. A lost response loses slots, and the requests get others.
-   */
-  async takeSlots(
-    { webhookId }: Pick<DeliveryMessage, 'webhookId'>,
-    maxPerSecond: number,
-    requests: readonly SlotRequest[],
-    nowMs: number,
-  ): Promise<Turn[]> {
-    const key = itemKey.slots(webhookId);
-    let state = (await table.get(key)) as RateState | undefined;
-    return optimistically(async () => {
-      const allotted = allot(state, maxPerSecond, requests, nowMs);
-      if (allotted.tokens + allotted.slots === 0) return allotted.turnsFrom(nowMs);
-      const { isDone, item } = await table.updated(
-        update(key, changeOf(allotted, state, nowMs), conditionOf(allotted, state, nowMs)),
-      );
-      state = item as RateState | undefined;
-      if (!isDone || !state) return undefined;
-      return allotted.turnsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
-    });
-  },
-});
+/**
+ * Takes tokens of a webhook and books slots with one read and one write. Concurrent writers add to each other's numbers, so they
+ * conflict only when the tokens or the queue end. A lost response loses slots, and the requests get others.
+ */
+export async function takeSlots(
+  table: Table,
+  webhookId: string,
+  maxPerSecond: number,
+  requests: readonly SlotRequest[],
+  nowMs: number,
+): Promise<Turn[]> {
+  const key = itemKey.slots(webhookId);
+  let state = (await table.get(key)) as RateState | undefined;
+  return optimistically(async () => {
+    const allotted = allot(state, maxPerSecond, requests, nowMs);
+    if (allotted.tokens + allotted.slots === 0) return allotted.turnsFrom(nowMs);
+    const { isDone, item } = await table.updated(
+      update(key, changeOf(allotted, state, nowMs), conditionOf(allotted, state, nowMs)),
+    );
+    state = item as RateState | undefined;
+    if (!isDone || !state) return undefined;
+    return allotted.turnsFrom(state.bookedUntil - allotted.slots * allotted.intervalMs);
+  });
+}
 
 function changeOf({ tokens, slots, intervalMs, isQueued, next }: Allotment, state: RateState | undefined, now: number) {
   const isBusy = state !== undefined && state.usedUntil > now;

@@ -3,7 +3,14 @@ import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import { type Attempt, derivedHeaders } from './attempt.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, isUnderWay, TRIGGERS } from './retry-schedule.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  isUnderWay,
+  TRIGGERS,
+  UNDELIVERED,
+  UNDER_WAY,
+} from './retry-schedule.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */
 export interface DeliveryRecord {
@@ -36,6 +43,15 @@ export const deliveredEvent = ({ eventType, documentKey, test, webhookId }: Deli
   ...(test && { webhookId }),
 });
 
+/** The attempts of earlier runs that remain in the record after a new run. */
+export const KEPT_ATTEMPTS = 24;
+
+/** Names one run through the schedule of one delivery. */
+export type RunId = Pick<DeliveryRecord, 'webhookId' | 'eventId' | 'run'>;
+
+/** Identifies a run among the deliveries of its webhook. */
+export const runKey = ({ eventId, run }: Pick<RunId, 'eventId' | 'run'>): string => `${eventId}#${run}`;
+
 /** Which deliveries of a webhook. */
 export interface DeliveryFilter {
   /** Only deliveries of events at this time or later, and before `until`. */
@@ -44,6 +60,25 @@ export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   type?: EventType | undefined;
 }
+
+/** The deliveries of a recovery: those of events since `since` and before `until`. */
+export interface RecoveryWindow {
+  since: number;
+  until: number;
+  /** Only deliveries that ended without success at this time or later. */
+  endedSince?: number | undefined;
+  /** Deliveries in progress whose next attempt was due before this time are stuck, and redelivered too. */
+  stuckBefore: number;
+}
+
+/** The position of a recovery, which processes one status after the other. */
+export interface RecoveryPosition {
+  status: DeliveryStatus;
+  after?: string | undefined;
+}
+
+/** The statuses that a recovery reads: ended deliveries, and stuck ones in progress. */
+export const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
 
 /** Whether a recovery redelivers it, because it ended without success, or its next attempt was due before `stuckBefore`. */
 export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecord, stuckBefore: number): boolean {

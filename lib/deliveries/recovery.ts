@@ -1,10 +1,12 @@
 import { allDone } from '../all-done.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
-import type { Space } from '../space.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { firstMessage, type QueueMessage, type RecoverMessage } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
-import type { Trigger } from './retry-schedule.ts';
+import type { Endpoints } from './endpoint-store.ts';
+import type { DeliveryLog } from './log-store.ts';
+import { firstMessage, type RecoverMessage } from './messages.ts';
+import type { DeliveryQueue } from './queue-store.ts';
+import type { RecoveryWindow } from './record.ts';
+import type { Deliveries } from './store.ts';
 
 /** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
 export const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -15,36 +17,10 @@ export const DEFAULT_PER_SECOND = 50;
 /** The index by status follows the table within a second. A recovery starts after a safe margin. */
 export const RECOVERY_DELAY_SECONDS = 10;
 
-/** The deliveries of a recovery: those of events since `since` and before `until`. */
-export interface RecoveryWindow {
-  since: number;
-  until: number;
-  /** Only deliveries that ended without success at this time or later. */
-  endedSince?: number | undefined;
-  /** Deliveries in progress whose next attempt was due before this time are stuck, and redelivered too. */
-  stuckBefore: number;
-}
-
-/** The position of a recovery, which processes one status after the other. */
-export type RecoveryPosition = NonNullable<RecoverMessage['recover']['from']>;
-
-export interface Redelivery {
-  enqueue(messages: readonly QueueMessage[]): Promise<void>;
-  startRun(record: DeliveryRecord, run: number, nowMs: number): Promise<void>;
+interface RecoveryDeps {
+  store: Pick<Deliveries, 'webhook'> & Pick<DeliveryLog, 'recoverable' | 'startRun'> & Pick<Endpoints, 'extendOutage'>;
+  sendAll: DeliveryQueue['sendAll'];
   clock(): number;
-}
-
-export interface Recovery extends Omit<Redelivery, 'enqueue'> {
-  /** Reads a webhook. */
-  webhook(space: Space, webhookId: string): Promise<WebhookRecord | undefined>;
-  /** Makes the default window of the next recovery start at `sinceMs` or earlier, if the webhook exists. */
-  extendOutage(space: Space, webhookId: string, sinceMs: number): Promise<void>;
-  enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
-  /** Returns up to `limit` deliveries. `next` is the position of the next page, if there is one. */
-  recoverable(
-    webhookId: string,
-    options: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
-  ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }>;
 }
 
 export type Window = Omit<RecoveryWindow, 'stuckBefore'>;
@@ -80,30 +56,19 @@ export function recoveryOf(webhook: WebhookRecord, window: Window, perSecond = D
 export const stuckBefore = (nowMs: number): number => nowMs - STUCK_AFTER_MS;
 
 /**
- * Redelivers deliveries with the full schedule. Sends the messages first, so that they record themselves if a later step is lost.
+ * Handles one second of a recovery and queues the message for the next one. Sends the messages of the runs before it records
+ * them, so that they record themselves if a later step is lost. A repetition is harmless, because redelivered deliveries are no
+ * longer recoverable. The recovery ends if the webhook is disabled or deleted.
  */
-export async function sendAgain(
-  space: Space,
-  records: readonly DeliveryRecord[],
-  trigger: Trigger,
-  { enqueue, startRun, clock }: Redelivery,
-): Promise<void> {
-  await enqueue(
-    records.map(({ webhookId, eventId, run }) => firstMessage(space, webhookId, eventId, { run: run + 1, trigger })),
-  );
-  await allDone(records.map((record) => startRun(record, record.run + 1, clock())));
-}
-
-/**
- * Handles one second of a recovery and queues the message for the next one. A repetition is harmless, because redelivered
- * deliveries are no longer recoverable. The recovery ends if the webhook is disabled or deleted.
- */
-export async function recoverPage({ recover }: RecoverMessage, recovery: Recovery): Promise<void> {
-  const { webhookId, since, until, endedSince, perSecond, from } = recover;
-  const webhook = await recovery.webhook(recover, webhookId);
-  if (webhook?.status !== 'enabled') return recovery.extendOutage(recover, webhookId, endedSince ?? since);
-  const window = { since, until, endedSince, stuckBefore: stuckBefore(recovery.clock()) };
-  const { deliveries, next } = await recovery.recoverable(webhookId, { ...window, limit: perSecond, from });
-  await sendAgain(recover, deliveries, 'recovery', recovery);
-  if (next !== undefined) await recovery.enqueue([{ recover: { ...recover, from: next } }], 1);
+export async function recoverPage({ recover }: RecoverMessage, { store, sendAll, clock }: RecoveryDeps): Promise<void> {
+  const { webhookId, projectId, environment, since, until, endedSince, perSecond, from } = recover;
+  const webhook = await store.webhook(recover, webhookId);
+  if (webhook?.status !== 'enabled')
+    return store.extendOutage({ projectId, environment, id: webhookId }, endedSince ?? since);
+  const window = { since, until, endedSince, stuckBefore: stuckBefore(clock()) };
+  const { deliveries, next } = await store.recoverable(webhookId, { ...window, limit: perSecond, from });
+  const again = (run: number) => ({ run: run + 1, trigger: 'recovery' }) as const;
+  await sendAll(deliveries.map(({ eventId, run }) => firstMessage(recover, webhookId, eventId, again(run))));
+  await allDone(deliveries.map((delivery) => store.startRun(delivery, delivery.run + 1, clock())));
+  if (next !== undefined) await sendAll([{ recover: { ...recover, from: next } }], 1);
 }

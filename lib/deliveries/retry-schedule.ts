@@ -4,6 +4,9 @@
 export const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43200] as const;
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
 
+/** Seconds that a queue can delay a message (SQS quotas). Later attempts have a schedule. */
+export const MAX_QUEUE_DELAY_SECONDS = 900;
+
 export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 

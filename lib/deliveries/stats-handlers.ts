@@ -19,6 +19,7 @@ import {
   startOf,
   sumOf,
 } from './stats.ts';
+import type { Stats } from './stats-store.ts';
 
 export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
 
@@ -26,10 +27,7 @@ export interface StatsDeps {
   webhooks: Pick<ReadableWebhooks, 'get'>;
   /** Reads all webhooks of a space in the order of their creation, at most 100. */
   allWebhooks(space: Space): Promise<WebhookRecord[]>;
-  stats: {
-    /** Reads the periods that start at `from` or later and before `to`, oldest first. */
-    list(webhookId: string, window: Window): Promise<PeriodCounts[]>;
-  };
+  stats: Stats;
   cursors: Cursors;
   clock(): number;
 }

@@ -4,11 +4,8 @@ import {
   any,
   appended,
   type Condition,
-  exists,
   initially,
   is,
-  isAbsent,
-  isAtMost,
   isBelow,
   isNew,
   isOneOf,
@@ -25,12 +22,24 @@ import { toWebhook } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Verdict } from './decide.ts';
-import type { DeliveryContext } from './deliver.ts';
-import type { Pace } from './lanes.ts';
 import { toDelivery } from './log-store.ts';
 import { carriedEvent, type DeliveryMessage } from './messages.ts';
-import type { DeliveredEvent } from './record.ts';
+import type { DeliveredEvent, DeliveryRecord, RunId } from './record.ts';
 import { type DeliveryStatus, UNDER_WAY } from './retry-schedule.ts';
+
+/** The stored data that a message refers to. */
+export interface DeliveryContext {
+  webhook: WebhookRecord | undefined;
+  event: StoredEvent | undefined;
+  delivery: DeliveryRecord | undefined;
+  /** Whether the project is suspended. */
+  isSuspended: boolean;
+}
+
+/** Names an attempt of a delivery. */
+type AttemptId = RunId & Pick<DeliveryRecord, 'attempt'>;
+
+export type Deliveries = ReturnType<typeof deliveries>;
 
 /** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
@@ -70,35 +79,25 @@ export function deliveries(table: Table) {
     },
 
     /** Records an attempt and what follows from it. `false` if it is recorded already, or a newer run has started. */
-    async record(message: DeliveryMessage, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
-      return (await table.write([recordAttempt(message, event, attempt, verdict)])).length === 0;
+    async record(run: RunId, event: DeliveredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
+      return (await table.write([recordAttempt(run, event, attempt, verdict)])).length === 0;
     },
 
-    async markRetried(message: DeliveryMessage): Promise<void> {
-      const key = itemKey.delivery(message.webhookId, message.eventId);
-      await table.write([update(key, { retryPending: undefined }, isAtAttempt(message))]);
+    /** Records that the retry of the last attempt is queued. */
+    async markRetried({ webhookId, eventId, run, attempt }: AttemptId): Promise<void> {
+      const isLastAttempt = all(is('run', run), is('attempt', attempt));
+      await table.write([update(itemKey.delivery(webhookId, eventId), { retryPending: undefined }, isLastAttempt)]);
     },
 
-    /** Ends a run without an attempt, unless it has moved on. */
+    /** Ends a run before an attempt, unless it has moved on. */
     async end(
-      message: DeliveryMessage,
+      before: AttemptId,
       event: DeliveredEvent,
       status: 'skipped' | 'canceled' | 'failed',
       nowMs: number,
     ): Promise<void> {
-      await table.write([endRun(message, event, status, nowMs)]);
-    },
-
-    /** Sends the next messages of an endpoint to the slow lane, unless they already go there. */
-    async suspect(message: DeliveryMessage, slowUntil: number, nowMs: number): Promise<boolean> {
-      const isNotSlow = any(isAbsent('slowUntil'), isAtMost('slowUntil', nowMs));
-      const key = itemKey.webhook(message, message.webhookId);
-      return (await table.write([update(key, { slowUntil }, all(exists, isNotSlow))])).length === 0;
-    },
-
-    /** Stores the pace of an endpoint, which determines its lane. */
-    async setPace(message: DeliveryMessage, { quickSince, slowUntil }: Pace): Promise<void> {
-      await table.write([update(itemKey.webhook(message, message.webhookId), { quickSince, slowUntil }, exists)]);
+      const last = { attempt: before.attempt - 1, nextAttemptAt: undefined, retryPending: undefined };
+      await table.write([upsert(before, event, { status, ...last, endedAt: nowMs }, [], nowMs)]);
     },
   };
 }
@@ -114,62 +113,39 @@ export function deliveries(table: Table) {
  *
  * The first run is `pending` until an attempt is recorded, which costs no write (`pendingDelivery` in fan-out.ts).
  */
-const isEarlierRun = ({ run }: DeliveryMessage): Condition => isBelow('run', run);
-const isThisRunGoingOn = ({ run }: DeliveryMessage): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));
+const isEarlierRun = ({ run }: RunId): Condition => isBelow('run', run);
+const isThisRunGoingOn = ({ run }: RunId): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));
 
-/** The attempt of this message is still to be recorded. */
-const isBeforeAttempt = (message: DeliveryMessage): Condition =>
-  any(isNew, isEarlierRun(message), all(isThisRunGoingOn(message), isBelow('attempt', message.attempt)));
-
-/** The last recorded attempt is that of this message. */
-const isAtAttempt = ({ run, attempt }: DeliveryMessage): Condition => all(is('run', run), is('attempt', attempt));
+/** The attempt is still to be recorded. */
+const isBeforeAttempt = (next: AttemptId): Condition =>
+  any(isNew, isEarlierRun(next), all(isThisRunGoingOn(next), isBelow('attempt', next.attempt)));
 
 /** Records an attempt and what follows from it. */
-export function recordAttempt(
-  message: DeliveryMessage,
-  event: DeliveredEvent,
-  attempt: Attempt,
-  verdict: Verdict,
-): Write {
+export function recordAttempt(run: RunId, event: DeliveredEvent, attempt: Attempt, verdict: Verdict): Write {
   const isRetried = verdict.status === 'retrying';
   const change = {
     status: verdict.status,
-    attempt: message.attempt,
+    attempt: attempt.number,
     nextAttemptAt: isRetried ? verdict.dueAt : undefined,
     retryPending: isRetried ? true : undefined,
     endedAt: verdict.status === 'failed' ? attempt.at + attempt.durationMs : undefined,
   };
-  return upsert(message, event, change, [attempt], attempt.at);
+  return upsert({ ...run, attempt: attempt.number }, event, change, [attempt], attempt.at);
 }
 
-/** Ends a run without an attempt. */
-function endRun(message: DeliveryMessage, event: DeliveredEvent, status: DeliveryStatus, nowMs: number): Write {
-  const change = {
-    status,
-    attempt: message.attempt - 1,
-    nextAttemptAt: undefined,
-    retryPending: undefined,
-    endedAt: nowMs,
-  };
-  return upsert(message, event, change, [], nowMs);
-}
-
-interface Change {
+/** The members of a delivery that each attempt and each end of a run set. */
+type Change = Record<'status' | 'attempt' | 'nextAttemptAt' | 'retryPending' | 'endedAt', unknown> & {
   status: DeliveryStatus;
-  attempt: number;
-  nextAttemptAt: number | undefined;
-  retryPending: boolean | undefined;
-  endedAt: number | undefined;
-}
+};
 
 function upsert(
-  message: DeliveryMessage,
+  next: AttemptId,
   event: DeliveredEvent,
   change: Change,
   attempts: readonly Attempt[],
   createdAt: number,
 ): Write {
-  const { webhookId, eventId, run } = message;
+  const { webhookId, eventId, run } = next;
   const values = {
     ...change,
     eventType: event.type,
@@ -181,5 +157,5 @@ function upsert(
     attempts: appended(attempts),
     expires: timeToLive(createdAt + EVENT_RETENTION_MS),
   };
-  return update(itemKey.delivery(webhookId, eventId), values, isBeforeAttempt(message));
+  return update(itemKey.delivery(webhookId, eventId), values, isBeforeAttempt(next));
 }

@@ -40,18 +40,12 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
   vi.resetModules(); // another file may have imported it with other settings
-  const { countAttempt, countFailure, countSetAside, publishMetrics } = await import('../../lib/aws/log.ts');
+  const { countAttempt, countFailure, countSetAside, publishMetrics } = await import('../../lib/aws/metrics.ts');
   const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   try {
     countFailure();
     countSetAside();
-    const attempt = { number: 1, trigger: 'schedule', at: 0, durationMs: 1, statusCode: 200, error: null };
-    countAttempt({
-      attempt,
-      verdict: { status: 'failed' },
-      disabled: true,
-      isRecorded: true,
-    } as unknown as Parameters<typeof countAttempt>[0]);
+    countAttempt(1, { isFailure: true, isDisabling: true });
     publishMetrics();
   } finally {
     write.mockRestore();

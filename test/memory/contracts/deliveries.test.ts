@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchDeps } from '../../../lib/deliveries/batch.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
-import type { DeliveryContext } from '../../../lib/deliveries/deliver.ts';
+import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { carrying, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
-import { deliveries } from '../../../lib/deliveries/store.ts';
+import { type Deliveries, type DeliveryContext, deliveries } from '../../../lib/deliveries/store.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
@@ -12,12 +11,10 @@ import { webhooks } from '../../../lib/webhooks/store.ts';
 import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
 import { type Store, stores } from './stores.ts';
 
-type Deliveries = Pick<BatchDeps, 'loadContexts' | 'record' | 'markRetried' | 'end' | 'setPace'>;
-
 /** A delivery in the table, with actions on it. */
 function happening({ table }: Store) {
   const { webhook, event, message } = newDelivery();
-  const own = deliveries(table) satisfies Deliveries;
+  const own = deliveries(table);
   const log = deliveryLog(table);
   const stored = async () => recordOf(await log.get(webhook.id, event.id));
   return {
@@ -27,7 +24,7 @@ function happening({ table }: Store) {
     /** Processes the messages of a run up to the given one, whose retry stays pending. */
     async upTo(last: DeliveryMessage) {
       for (let attempt = 1; attempt <= last.attempt; attempt++) {
-        await own.record({ ...last, attempt }, event, attemptOf({ ...last, attempt }), retrying);
+        await own.record(last, event, attemptOf({ ...last, attempt }), retrying);
         if (attempt < last.attempt) await own.markRetried({ ...last, attempt });
       }
     },
@@ -314,24 +311,24 @@ describe.each(stores)('deliveries in $name', (store) => {
       ['does so again after that time', { slowUntil: now }, true],
       ['lets one of several attempts do it', { slowUntil: now + 1 }, false],
     ])('%s', async (_, pace, expected) => {
-      const { webhook, message } = newDelivery({ quickSince: now - 1, ...pace });
+      const { webhook } = newDelivery({ quickSince: now - 1, ...pace });
       await create(webhook, []);
-      expect(await deliveries(table).suspect(message(), until, now)).toBe(expected);
+      expect(await endpoints(table).suspect(webhook, until, now)).toBe(expected);
       expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...(expected && { slowUntil: until }) });
-      expect(await deliveries(table).suspect(message(), until, now)).toBe(false);
+      expect(await endpoints(table).suspect(webhook, until, now)).toBe(false);
     });
 
     it('succeeds although its response was lost', async () => {
-      const { webhook, message } = newDelivery();
+      const { webhook } = newDelivery();
       await create(webhook, []);
-      expect(await deliveries(lossy).suspect(message(), until, now)).toBe(true);
+      expect(await endpoints(lossy).suspect(webhook, until, now)).toBe(true);
     });
 
     it('creates no webhook that is deleted', async () => {
-      const { webhook, message } = newDelivery();
+      const { webhook } = newDelivery();
       await create(webhook, []);
       await remove(webhook, webhook.id);
-      expect(await deliveries(table).suspect(message(), until, now)).toBe(false);
+      expect(await endpoints(table).suspect(webhook, until, now)).toBe(false);
       expect(await get(webhook, webhook.id)).toBeUndefined();
     });
   });
@@ -347,17 +344,17 @@ describe.each(stores)('deliveries in $name', (store) => {
         { quickSince: now, slowUntil: now + 1 },
       ],
     ])('replaces only the pace with %o', async (pace, expected) => {
-      const { webhook, message } = newDelivery({ quickSince: now - 1, slowUntil: now - 1 });
+      const { webhook } = newDelivery({ quickSince: now - 1, slowUntil: now - 1 });
       await create(webhook, []);
-      await deliveries(table).setPace(message(), pace);
+      await endpoints(table).setPace(webhook, pace);
       expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...expected });
     });
 
     it('creates no webhook if it was deleted', async () => {
-      const { webhook, message } = newDelivery();
+      const { webhook } = newDelivery();
       await create(webhook, []);
       await remove(webhook, webhook.id);
-      await deliveries(table).setPace(message(), { quickSince: now });
+      await endpoints(table).setPace(webhook, { quickSince: now });
       expect(await get(webhook, webhook.id)).toBeUndefined();
     });
   });

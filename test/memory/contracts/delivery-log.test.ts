@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Table } from '../../../lib/aws/table.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
-import type { DeliveryLog } from '../../../lib/deliveries/handlers.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import type { DeliveryFilter, DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import type { Recovery, RecoveryPosition, RecoveryWindow } from '../../../lib/deliveries/recovery.ts';
+import type {
+  DeliveryFilter,
+  DeliveryRecord,
+  RecoveryPosition,
+  RecoveryWindow,
+} from '../../../lib/deliveries/record.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { earliestId } from '../../../lib/ids.ts';
@@ -25,7 +28,7 @@ import {
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => {
-  const log = deliveryLog(table) satisfies DeliveryLog & Pick<Recovery, 'recoverable'>;
+  const log = deliveryLog(table);
   const own = deliveries(table);
 
   /** One delivery per millisecond, oldest first, each in its state. `retrying` is due a millisecond later. */

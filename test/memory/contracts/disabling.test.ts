@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DeliverDeps } from '../../../lib/deliveries/deliver.ts';
-import { disabling } from '../../../lib/deliveries/endpoint-store.ts';
+import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import { runKey } from '../../../lib/deliveries/messages.ts';
-import type { EmailClaims } from '../../../lib/deliveries/outage.ts';
+import { runKey } from '../../../lib/deliveries/record.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
@@ -15,12 +13,10 @@ const DISABLED = { isRecorded: true, isEmailPending: true };
 const RECORDED = { isRecorded: true, isEmailPending: false };
 const UNCHANGED = { isRecorded: false, isEmailPending: false };
 
-type Disabling = Pick<DeliverDeps, 'exhaust'> & { email: EmailClaims };
-
 const MINUTE_MS = 60_000;
 
 describe.each(stores)('disabling in $name', ({ table, lossy }) => {
-  const own = disabling(table) satisfies Disabling;
+  const own = endpoints(table);
   const log = deliveryLog(table);
 
   /** A webhook with a delivery whose last attempt is next. */
@@ -31,7 +27,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
     await deliveries(table).record(message({ attempt: 5 }), event, attemptOf(message({ attempt: 5 })), retrying);
     return {
       ...{ webhook, event, message, last },
-      exhaust: (from: Disabling = own) => from.exhaust(last, event, attemptOf(last), now + 1),
+      exhaust: (from = own) => from.exhaust(webhook, last, event, attemptOf(last), now + 1),
       hook: async () => recordOf(await webhooks(table).get(webhook, webhook.id)),
       delivery: async () => recordOf(await log.get(webhook.id, event.id)),
       change: (change: Partial<WebhookRecord>) => webhooks(table).change(webhook, change),
@@ -74,7 +70,10 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       const first = await nearTheEnd();
       const event = newStoredEvent(first.webhook);
       const other = first.message({ eventId: event.id, attempt: 6 });
-      const outcomes = await Promise.all([first.exhaust(), own.exhaust(other, event, attemptOf(other), now + 2)]);
+      const outcomes = await Promise.all([
+        first.exhaust(),
+        own.exhaust(first.webhook, other, event, attemptOf(other), now + 2),
+      ]);
       expect(outcomes).toEqual(expect.arrayContaining([DISABLED, RECORDED]));
       expect(await first.delivery()).toMatchObject({ status: 'failed', attempt: 6 });
       expect(await log.get(other.webhookId, other.eventId)).toMatchObject({ status: 'failed', attempt: 6 });
@@ -94,13 +93,13 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
     });
 
     it("is still this delivery's while the email is owed, and records no attempt twice", async () => {
-      const { last, exhaust, hook, delivery } = await nearTheEnd();
+      const { webhook, last, exhaust, hook, delivery } = await nearTheEnd();
       await exhaust();
       const before = [await hook(), await delivery()];
       expect(await exhaust()).toEqual({ isRecorded: false, isEmailPending: true });
-      await own.email.claim(last, now);
+      await own.claimEmail('disabled', webhook, last, now);
       expect(await exhaust()).toEqual({ isRecorded: false, isEmailPending: true });
-      await own.email.markSent(last, now);
+      await own.markEmailed('disabled', webhook, last, now);
       expect(await exhaust()).toEqual(UNCHANGED);
       expect(await delivery()).toEqual(before[1]);
       expect(await hook()).toEqual({ ...before[0], emailedAt: now });
@@ -128,47 +127,50 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
 
     it('counts once after a lost response', async () => {
       const { exhaust, delivery } = await nearTheEnd();
-      expect(await exhaust(disabling(lossy))).toEqual(DISABLED);
+      expect(await exhaust(endpoints(lossy))).toEqual(DISABLED);
       expect((await delivery())?.attempts.map(({ number }) => number)).toEqual([5, 6]);
     });
   });
 
   describe('the email', () => {
     it("is one run's to send for a minute", async () => {
-      const { last, exhaust } = await nearTheEnd();
+      const { webhook, last, exhaust } = await nearTheEnd();
       await exhaust();
       const times = [now, now + 1, now + MINUTE_MS - 1, now + MINUTE_MS, now + MINUTE_MS + 1];
       const claims = [];
-      for (const time of times) claims.push(await own.email.claim(last, time));
+      for (const time of times) claims.push(await own.claimEmail('disabled', webhook, last, time));
       expect(claims).toEqual(['claimed', 'busy', 'busy', 'claimed', 'busy']);
     });
 
     it("is one run's of two at once", async () => {
-      const { last, exhaust } = await nearTheEnd();
+      const { webhook, last, exhaust } = await nearTheEnd();
       await exhaust();
-      const claims = await Promise.all([own.email.claim(last, now), own.email.claim(last, now)]);
+      const claims = await Promise.all([
+        own.claimEmail('disabled', webhook, last, now),
+        own.claimEmail('disabled', webhook, last, now),
+      ]);
       expect(claims.sort()).toEqual(['busy', 'claimed']);
     });
 
     it('can be claimed immediately after a release', async () => {
-      const { last, exhaust } = await nearTheEnd();
+      const { webhook, last, exhaust } = await nearTheEnd();
       await exhaust();
-      await own.email.claim(last, now);
-      await own.email.release(last);
-      expect(await own.email.claim(last, now)).toBe('claimed');
+      await own.claimEmail('disabled', webhook, last, now);
+      await own.releaseEmail('disabled', webhook, last);
+      expect(await own.claimEmail('disabled', webhook, last, now)).toBe('claimed');
     });
 
     it('is sent after it is marked, at any time', async () => {
-      const { last, exhaust, hook } = await nearTheEnd();
+      const { webhook, last, exhaust, hook } = await nearTheEnd();
       await exhaust();
-      await own.email.claim(last, now);
-      await own.email.markSent(last, now + 5);
+      await own.claimEmail('disabled', webhook, last, now);
+      await own.markEmailed('disabled', webhook, last, now + 5);
       expect(await hook()).toMatchObject({ emailedAt: now + 5 });
       expect((await hook())?.emailingUntil).toBeUndefined();
-      expect([await own.email.claim(last, now), await own.email.claim(last, now + 2 * MINUTE_MS)]).toEqual([
-        'sent',
-        'sent',
-      ]);
+      expect([
+        await own.claimEmail('disabled', webhook, last, now),
+        await own.claimEmail('disabled', webhook, last, now + 2 * MINUTE_MS),
+      ]).toEqual(['sent', 'sent']);
     });
 
     it.each<[string, (webhook: WebhookRecord) => Promise<unknown>]>([
@@ -181,21 +183,21 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       ],
       ['deleted', (webhook) => webhooks(table).remove(webhook, webhook.id)],
     ])("is nobody's about a webhook that was %s meanwhile", async (_, happen) => {
-      const { last, exhaust, hook } = await nearTheEnd();
+      const { webhook, last, exhaust, hook } = await nearTheEnd();
       await exhaust();
       await happen((await hook()) as WebhookRecord);
       const before = await hook();
-      expect(await own.email.claim(last, now)).toBe('sent');
-      await own.email.release(last);
-      await own.email.markSent(last, now);
+      expect(await own.claimEmail('disabled', webhook, last, now)).toBe('sent');
+      await own.releaseEmail('disabled', webhook, last);
+      await own.markEmailed('disabled', webhook, last, now);
       expect(await hook()).toEqual(before);
     });
 
     it('is claimed after a lost response', async () => {
-      const { last, exhaust } = await nearTheEnd();
+      const { webhook, last, exhaust } = await nearTheEnd();
       await exhaust();
-      expect(await disabling(lossy).email.claim(last, now)).toBe('claimed');
-      expect(await own.email.claim(last, now)).toBe('busy');
+      expect(await endpoints(lossy).claimEmail('disabled', webhook, last, now)).toBe('claimed');
+      expect(await own.claimEmail('disabled', webhook, last, now)).toBe('busy');
     });
   });
 });

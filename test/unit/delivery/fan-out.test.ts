@@ -1,15 +1,17 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { Context, DynamoDBBatchResponse } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import {
-  type FanOutDeps,
-  fanOut,
-  fanOutBatch,
-  isAwaited,
-  isFor,
-  pendingDelivery,
-} from '../../../lib/deliveries/fan-out.ts';
+import { create } from '../../../functions/fan-out.ts';
+import { connect } from '../../../lib/aws/backend.ts';
+import { fanOut, isAwaited, isFor, pendingDelivery } from '../../../lib/deliveries/fan-out.ts';
+import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { carrying } from '../../../lib/deliveries/messages.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
+import { putEvent } from '../../../lib/events/store.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import { RecordedDynamoDb } from '../../support/memory-table.ts';
+import { runtimeWith } from '../../support/runtime.ts';
 import { event, message, now, webhook } from './builders.ts';
 
 /** Returns the webhooks of an event by lane, and the skipped ones. */
@@ -132,46 +134,104 @@ describe('a delivery without a record', () => {
   });
 });
 
+/** The image of a new event in a record of the stream. */
+const imageOf = (of: StoredEvent) =>
+  marshall((putEvent(of) as { Put: { Item: object } }).Put.Item, { removeUndefinedValues: true });
+
 describe('a batch of events', () => {
-  /** A fan-out with one space that has an enabled and a disabled webhook. Other spaces have no webhooks. */
-  function sender(overrides: Partial<FanOutDeps> = {}) {
+  const outage = Object.assign(new Error('throttled'), { name: 'ThrottlingException' });
+
+  /** The deployed fan-out, on a table with two enabled webhooks and a disabled one in one space. */
+  async function fanningOut() {
+    const memory = new RecordedDynamoDb();
     const done: string[] = [];
-    const send = fanOutBatch({
-      webhooks: async ({ projectId, environment }) => {
-        done.push(`read ${projectId} ${environment}`);
-        const isOurs = projectId === 'prj_1' && environment === 'live';
-        return isOurs ? [webhook(), webhook({ id: 'whk_2' }), webhook({ id: 'whk_3', status: 'disabled' })] : [];
+    const kept: unknown[][] = [];
+    const failures: string[] = [];
+    const changeable = { fault: (_name: string): void => {}, keep: async (...args: unknown[]) => void kept.push(args) };
+    const line = () => {};
+    const runtime = runtimeWith(
+      async (command) => {
+        changeable.fault(command.name);
+        const { name, input } = command;
+        if (name === 'Query') done.push(`read ${input.ExpressionAttributeValues[':pk']}`);
+        if (name !== 'SendMessageBatch') return memory.execute(command);
+        for (const { MessageBody } of input.Entries) done.push(`send ${JSON.parse(MessageBody).webhookId}`);
+        return {};
       },
-      enqueue: async (lane, messages) => void done.push(`${lane} ${messages.map(({ webhookId }) => webhookId)}`),
-      skip: async ({ webhookId }, { id }) => void done.push(`skip ${webhookId} ${id}`),
-      clock: () => now,
-      ...overrides,
+      { clock: () => now, log: { info: line, warn: line, error: (name) => void failures.push(name) } },
+    );
+    const { table } = connect(runtimeWith(async (command) => memory.execute(command)));
+    for (const [id, status] of [
+      ['whk_1', 'enabled'],
+      ['whk_2', 'enabled'],
+      ['whk_3', 'disabled'],
+    ] as const)
+      await webhooks(table).create(webhook({ id, status }), []);
+    const handle = create(
+      runtime,
+      () =>
+        (...args) =>
+          changeable.keep(...args),
+    );
+    return Object.assign(changeable, {
+      ...{ done, kept, failures },
+      skipped: (id: string) => deliveryLog(table).get('whk_3', id),
+      /** Returns the ids of the events that must be received again. */
+      async run(events: readonly (StoredEvent | null)[], batch: object = {}): Promise<unknown[]> {
+        const Records = events.map((of, i) => ({
+          eventID: String(i),
+          dynamodb: {
+            SequenceNumber: of?.id ?? 'unreadable',
+            Keys: { sk: { S: of?.id ?? 'unreadable' } },
+            NewImage: of ? imageOf(of) : { at: { X: '' } },
+          },
+        }));
+        const response = (await handle({ Records, ...batch } as never, {} as Context)) as DynamoDBBatchResponse;
+        return response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+      },
     });
-    return { done, send };
   }
+  const two = [event(), event({ id: 'evt_2' })];
 
   it('goes to the webhooks of its space, which are read once', async () => {
-    const { done, send } = sender();
-    expect(await send(event())).toEqual({ deliveries: 2, skipped: 1 });
-    expect(await send(event())).toEqual({ deliveries: 2, skipped: 1 });
-    expect(await send(event({ environment: 'sandbox' }))).toEqual({ deliveries: 0, skipped: 0 });
-    expect(await send(event({ projectId: 'prj_2' }))).toEqual({ deliveries: 0, skipped: 0 });
-    const sent = ['new whk_1,whk_2', 'skip whk_3 evt_1'];
-    expect(done).toEqual(['read prj_1 live', ...sent, ...sent, 'read prj_1 sandbox', 'read prj_2 live']);
+    const own = await fanningOut();
+    expect(await own.run([...two, event({ environment: 'sandbox' }), event({ projectId: 'prj_2' })])).toEqual([]);
+    const read = ['prj_1#live', 'prj_1#sandbox', 'prj_2#live'].map((space) => `read HOOKS#${space}`);
+    expect(own.done.sort()).toEqual([...read, ...['whk_1', 'whk_1', 'whk_2', 'whk_2'].map((id) => `send ${id}`)]);
+    expect(await own.skipped('evt_2')).toMatchObject({ status: 'skipped', run: 0, endedAt: now });
   });
 
   it('reads no webhooks for a test', async () => {
-    const { done, send } = sender();
-    expect(await send(event({ webhookId: 'whk_1' }))).toEqual({ deliveries: 1, skipped: 0 });
-    expect(done).toEqual(['new whk_1']);
+    const own = await fanningOut();
+    expect(await own.run([event({ webhookId: 'whk_1' })])).toEqual([]);
+    expect(own.done).toEqual(['send whk_1']);
   });
 
-  it.each([
-    'webhooks',
-    'enqueue',
-    'skip',
-  ] as const)('has an event come again if anything of it fails: %s', async (step) => {
-    const { send } = sender({ [step]: () => Promise.reject(new Error('throttled')) });
-    await expect(send(event())).rejects.toThrow('throttled');
+  it.each(['Query', 'SendMessageBatch', 'Update'])('is received again during an outage of %s', async (failing) => {
+    const own = await fanningOut();
+    own.fault = (name) => {
+      if (name === failing) throw outage;
+    };
+    expect(await own.run([event()])).toEqual(['evt_1']);
+    expect([own.kept, own.failures]).toEqual([[], ['event.fan_out_failed']]);
+  });
+
+  it('sets an event aside that fails for another reason, and continues', async () => {
+    const own = await fanningOut();
+    expect(await own.run([null, event()])).toEqual([]);
+    expect(own.kept).toEqual([[expect.objectContaining({ eventID: '0' }), expect.any(Error)]]);
+    expect([own.failures, own.done.length]).toEqual([['event.set_aside'], 3]);
+  });
+
+  it('is received again if an event cannot be set aside', async () => {
+    const own = await fanningOut();
+    own.keep = () => Promise.reject(new Error('bucket'));
+    expect(await own.run([null])).toEqual(['unreadable']);
+  });
+
+  it('leaves a replayed event in the bucket if it fails again', async () => {
+    const own = await fanningOut();
+    expect(await own.run([null], { isReplay: true })).toEqual(['unreadable']);
+    expect(own.kept).toEqual([]);
   });
 });

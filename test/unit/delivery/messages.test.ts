@@ -10,8 +10,8 @@ import {
   parseMessage,
   type QueueMessage,
   type RecoverMessage,
-  runKey,
 } from '../../../lib/deliveries/messages.ts';
+import { runKey } from '../../../lib/deliveries/record.ts';
 import { MAX_ATTEMPTS } from '../../../lib/deliveries/retry-schedule.ts';
 import { derivedFrom, sortableId } from '../../../lib/ids.ts';
 import { event, message, now, space } from './builders.ts';

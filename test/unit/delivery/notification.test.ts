@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
-import {
-  disabledNotification,
-  overloadNotification,
-  summaryLine,
-  warningNotification,
-} from '../../../lib/deliveries/notification.ts';
+import { notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
 import { newEvent } from '../../../lib/events/event.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -45,7 +40,7 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
 const project = { id: 'prj_1', name: 'Acme <b>' };
 const to = ['ops@example.com', 'oncall@example.com'];
 const dashboardUrl = 'https://api.example.com/live/dashboard';
-const email = disabledNotification({ project, to, webhook, event, attempts, dashboardUrl });
+const email = notificationOf('disabled', { project, to, webhook, event, attempts, dashboardUrl });
 
 describe('the email about a disabled webhook', () => {
   it('contains the response of an endpoint as text', () => {
@@ -60,8 +55,8 @@ describe('the email about a disabled webhook', () => {
 
 describe('an email', () => {
   const described = { ...webhook, description: 'Search index', failingSince: at - 60_000 };
-  const of = (more: Partial<Parameters<typeof disabledNotification>[0]>) =>
-    disabledNotification({ project, to, webhook: described, event, attempts, dashboardUrl, ...more });
+  const of = (more: Partial<Parameters<typeof notificationOf>[1]>) =>
+    notificationOf('disabled', { project, to, webhook: described, event, attempts, dashboardUrl, ...more });
   const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
 
   it('contains the facts in a column, the response, the steps and the links, for all addresses', () => {
@@ -158,7 +153,7 @@ ${dashboardUrl}#/live/settings`);
 it('marks every line of the response, so that an endpoint cannot insert steps', () => {
   const [attempt] = attempts as [Attempt];
   const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
-  const { text } = disabledNotification({
+  const { text } = notificationOf('disabled', {
     project,
     to,
     webhook,
@@ -173,14 +168,14 @@ it('marks every line of the response, so that an endpoint cannot insert steps', 
 
 it('shows the response to the last attempt', () => {
   const each = attempts.map((attempt) => ({ ...attempt, excerpt: `response ${attempt.number}` }));
-  const { text } = disabledNotification({ project, to, webhook, event, attempts: each, dashboardUrl });
+  const { text } = notificationOf('disabled', { project, to, webhook, event, attempts: each, dashboardUrl });
   expect(text).toContain('response 6');
 });
 
 it('names the webhook and its host in the subject, but no text of the customer', () => {
   const own = { ...webhook, url: 'https://example.com/pay-now', description: 'Account suspended' };
   const of = { project, to, webhook: own, event, attempts, dashboardUrl };
-  expect(disabledNotification(of).subject).toBe('Webhook disabled: whk_1 (example.com)');
+  expect(notificationOf('disabled', of).subject).toBe('Webhook disabled: whk_1 (example.com)');
 });
 
 describe('the line of a summary', () => {
@@ -201,7 +196,7 @@ describe('the line of a summary', () => {
 
 it('states the limit of an overloaded webhook, and how to recover skipped deliveries', () => {
   const limited = { ...webhook, maxPerSecond: 20 };
-  const overload = overloadNotification({ project, to, webhook: limited, event, attempts: [], dashboardUrl });
+  const overload = notificationOf('overloaded', { project, to, webhook: limited, event, attempts: [], dashboardUrl });
   expect(overload.subject).toBe('Webhook overloaded: whk_1 (example.com)');
   expect(overload.text).toContain('limit of 20 attempts per second');
   expect(overload.text).toContain('wait for more than an hour');
@@ -211,12 +206,19 @@ it('states the limit of an overloaded webhook, and how to recover skipped delive
 
 describe('the warning', () => {
   it('is also created without attempts', () => {
-    const { text } = warningNotification({ project, to, webhook, event, attempts: [], dashboardUrl });
+    const { text } = notificationOf('failing', { project, to, webhook, event, attempts: [], dashboardUrl });
     expect(text).toContain('0 of 6 attempts');
   });
 
   it('states when the webhook will be disabled, 14 hours after the fourth failure', () => {
-    const warning = warningNotification({ project, to, webhook, event, attempts: attempts.slice(0, 4), dashboardUrl });
+    const warning = notificationOf('failing', {
+      project,
+      to,
+      webhook,
+      event,
+      attempts: attempts.slice(0, 4),
+      dashboardUrl,
+    });
     expect(warning.subject).toBe('Webhook failing: whk_1 (example.com)');
     expect(warning.text).toContain('4 of 6 attempts');
     expect(warning.text).toContain('disable the webhook on 1 Feb 2026, 02:00 UTC');

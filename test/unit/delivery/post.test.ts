@@ -24,7 +24,7 @@ const described = {
 };
 const second = message({ attempt: 2 });
 /** The request of the second attempt, slightly after the full second. */
-const posted = (given = webhook(), of = event()) => postOf(second, given, of, now + 999);
+const posted = (given = webhook(), of = event()) => postOf(second.attempt, given, of, now + 999);
 
 describe('a response', () => {
   it.each([

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
+import { attempt, event, message, now, webhook } from './builders.ts';
+import { laneFunction, responds, retrying } from './lane.ts';
+
+const refused = new Error('MessageRejected');
+const failed = { status: 'failed' } as const;
+
+async function failingLane(of: Parameters<typeof laneFunction>[0] = {}) {
+  const own = await laneFunction(of);
+  own.answer = responds(500);
+  return own;
+}
+
+describe('an outage', () => {
+  it('starts with the first failed attempt, once for all deliveries of a batch', async () => {
+    const own = await failingLane();
+    let notes = 0;
+    own.fault = ({ name, input }) => {
+      if (name === 'Update' && String(input.UpdateExpression).includes('#failingSince')) notes++;
+    };
+    await own.publish(event({ id: 'evt_2' }));
+    expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([]);
+    expect([(await own.hook())?.failingSince, notes]).toEqual([now, 1]);
+  });
+
+  it('ends with a success', async () => {
+    const own = await laneFunction({ failingSince: now - 1, undeliveredSince: now - 1 });
+    await own.run(message());
+    const { failingSince, undeliveredSince } = (await own.hook()) ?? {};
+    expect([failingSince, undeliveredSince]).toEqual([undefined, undefined]);
+  });
+
+  it('is not ended by a test', async () => {
+    const own = await laneFunction({ failingSince: now - 1, undeliveredSince: now - 1 });
+    await own.publish(event({ webhookId: 'whk_1', id: 'evt_2' }));
+    await own.run(message({ eventId: 'evt_2', trigger: 'test' }));
+    expect((await own.hook())?.failingSince).toBe(now - 1);
+  });
+});
+
+describe.each([
+  ['a warning', 4, 'failing', 'Webhook failing', 'warnedAt'],
+  ['the email about a disabled webhook', 6, 'disabled', 'Webhook disabled', 'emailedAt'],
+] as const)('%s', (_, number, what, subject, sentAt) => {
+  it(`is sent once, after failed attempt ${number}, and lists the attempts of its run`, async () => {
+    const own = await failingLane();
+    for (const earlier of [1, 2]) await own.record(earlier, retrying, { run: 0 });
+    for (let earlier = 1; earlier < number; earlier++) await own.record(earlier, retrying, { run: 1 });
+    expect(await own.run(message({ attempt: number, run: 1 }))).toEqual([]);
+    expect(own.emails()).toEqual([{ subject: expect.stringContaining(subject), text: expect.any(String) }]);
+    expect(own.emails()[0]?.text).toMatch(new RegExp(`Attempts: +${number}\n`));
+    expect((await own.hook())?.[sentAt]).toBe(now);
+    expect(await own.run(message({ attempt: number, run: 1 }))).toEqual([]);
+    expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
+  });
+
+  it('is left to the run that is sending it, and its message is received again', async () => {
+    const own = await failingLane(what === 'failing' ? { failingSince: now - 1 } : {});
+    own.answer = async (...args) => {
+      if (what === 'disabled') await own.change({ disabledBy: 'evt_1#0', status: 'disabled' });
+      await endpoints(own.table).claimEmail(what, webhook(), message(), now);
+      return responds(500)(...args);
+    };
+    expect(await own.run(message({ attempt: number }))).toEqual([0]);
+    expect(await own.run(message({ attempt: number }))).toEqual([0]);
+    expect([own.emails(), own.posts.length]).toEqual([[], 1]);
+    own.time += 61_000; // the other run crashed
+    expect(await own.run(message({ attempt: number }))).toEqual([]);
+    expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
+  });
+
+  it('is sent again after a failure, also if its claim cannot be released', async () => {
+    for (const isReleased of [true, false]) {
+      const own = await failingLane();
+      own.fault = ({ name, input }) => {
+        if (name === 'SendEmail') throw refused;
+        const isRelease = name === 'Update' && /REMOVE #(warning|emailing)Until/.test(input.UpdateExpression);
+        if (isRelease && !isReleased) throw new Error('throttled');
+      };
+      expect(await own.run(message({ attempt: number }))).toEqual([0]);
+      expect(own.named('delivery.handling_failed')).toMatchObject([{ error: refused }]);
+      own.fault = () => {};
+      own.time += isReleased ? 0 : 61_000;
+      expect(await own.run(message({ attempt: number }))).toEqual([]);
+      expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
+    }
+  });
+});
+
+describe('the sixth failure', () => {
+  it('disables the webhook', async () => {
+    const own = await failingLane();
+    await own.run(message({ attempt: 6 }));
+    expect(await own.hook()).toMatchObject({ status: 'disabled', disabledBy: 'evt_1#0', disabledAt: now });
+    expect([await own.delivery(), own.sent()]).toMatchObject([{ status: 'failed', attempt: 6 }, []]);
+    expect(own.named('delivery.attempted')).toMatchObject([{ status: 'failed', disabled: true }]);
+  });
+
+  it('sends no email if another delivery disabled the webhook', async () => {
+    const own = await failingLane();
+    own.answer = async (...args) => {
+      await own.change({ status: 'disabled', disabledBy: 'evt_2#0' });
+      return responds(500)(...args);
+    };
+    await own.run(message({ attempt: 6 }));
+    expect([own.emails(), (await own.hook())?.disabledBy]).toEqual([[], 'evt_2#0']);
+    expect(own.named('delivery.attempted')).toMatchObject([{ status: 'failed', disabled: false }]);
+  });
+
+  it('is not counted again after another run has recorded it', async () => {
+    const own = await failingLane();
+    own.answer = async (...args) => {
+      await endpoints(own.table).exhaust(webhook(), message(), event(), attempt({ number: 6 }), now);
+      return responds(500)(...args);
+    };
+    await own.run(message({ attempt: 6 }));
+    expect([own.emails().length, (await own.delivery())?.attempts.length]).toEqual([1, 1]);
+    expect(own.named('delivery.attempted')).toMatchObject([{ disabled: false }]);
+  });
+
+  it('does not disable a webhook whose delivery failed in another way', async () => {
+    const own = await failingLane();
+    await own.record(6, failed, { run: 1 });
+    expect(await own.run(message({ attempt: 6 }))).toEqual([]);
+    expect([(await own.hook())?.status, own.posts]).toEqual(['enabled', []]);
+  });
+});
+
+describe('the rate limit of a webhook', () => {
+  const slot = { at: now + 1500, maxPerSecond: 2 };
+  const far = { maxPerSecond: 2, usedUntil: now + 5000, bookedUntil: now + 3600_001 };
+  /** A lane with a webhook that has more events than its limit for an hour. */
+  async function overloaded(of: Parameters<typeof laneFunction>[0] = {}) {
+    const own = await laneFunction({ maxPerSecond: 2, ...of });
+    await own.book(far);
+    return own;
+  }
+
+  it('is checked with one write for all messages of the webhook, and delays those without a token', async () => {
+    const own = await laneFunction({ maxPerSecond: 2 });
+    const ids = ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5'];
+    for (const id of ids.slice(1)) await own.publish(event({ id }));
+    await own.add(webhook({ id: 'whk_2', maxPerSecond: 2, quickSince: now }));
+    let writes = 0;
+    own.fault = ({ name, input }) => {
+      if (name === 'Update' && input.Key.pk === 'SLOTS#whk_1') writes++;
+    };
+    await own.run(...ids.map((eventId) => message({ eventId })), message({ webhookId: 'whk_2' }));
+    expect([own.posts.length, writes]).toEqual([4, 1]);
+    expect(own.sent()).toMatchObject([
+      { lane: 'quick', delaySeconds: 1, body: { eventId: 'evt_4', slot: { at: now + 500, maxPerSecond: 2 } } },
+      { lane: 'quick', delaySeconds: 1, body: { eventId: 'evt_5', slot: { at: now + 1000, maxPerSecond: 2 } } },
+    ]);
+  });
+
+  it('is not checked before the time of a slot, even after several queue delays', async () => {
+    const own = await laneFunction({ maxPerSecond: 2 });
+    const early = message({ slot: { at: now + 2000_000, maxPerSecond: 2 } });
+    expect(await own.run(early)).toEqual([]);
+    expect([own.posts, own.sent()]).toMatchObject([[], [{ delaySeconds: 900, body: early }]]);
+  });
+
+  it('does not apply once it is removed, or while the webhook is disabled', async () => {
+    const removed = await laneFunction();
+    await removed.run(message({ slot }));
+    expect(removed.posts).toHaveLength(1);
+    const disabled = await laneFunction({ maxPerSecond: 2, status: 'disabled' });
+    await disabled.run(message({ slot }));
+    expect([disabled.sent(), (await disabled.delivery())?.status]).toEqual([[], 'canceled']);
+  });
+
+  it.each([1, 3])('skips attempt %i if it would wait for too long, and the customer gets one email', async (number) => {
+    const own = await overloaded();
+    if (number > 1) await own.record(number - 1, retrying);
+    expect(await own.run(message({ attempt: number }))).toEqual([]);
+    expect(await own.delivery()).toMatchObject({ status: 'skipped', attempt: number - 1, endedAt: now });
+    await own.publish(event({ id: 'evt_2' }));
+    await own.run(message({ eventId: 'evt_2' }));
+    expect([own.emails(), own.posts]).toMatchObject([[{ subject: expect.stringContaining('overloaded') }], []]);
+  });
+
+  it('sends the email with the next skipped delivery if it failed', async () => {
+    const own = await overloaded();
+    own.fault = ({ name }) => {
+      if (name === 'SendEmail') throw refused;
+    };
+    expect(await own.run(message())).toEqual([0]);
+    own.fault = () => {};
+    await own.publish(event({ id: 'evt_2' }));
+    expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([]);
+    expect([own.emails().length, (await own.delivery('evt_2'))?.status]).toEqual([1, 'skipped']);
+  });
+
+  it('ends the overload with an attempt that did not wait, unless it is a test', async () => {
+    for (const [given, isOver] of [
+      [message(), true],
+      [message({ slot: { at: now, maxPerSecond: 2 } }), false],
+      [message({ eventId: 'evt_test', trigger: 'test' }), false],
+    ] as const) {
+      const own = await laneFunction({ maxPerSecond: 2, overloadedAt: now - 1 });
+      await own.publish(event({ id: 'evt_test', webhookId: 'whk_1' }));
+      await own.run(given);
+      expect([own.posts.length, (await own.hook())?.overloadedAt === undefined]).toEqual([1, isOver]);
+    }
+  });
+
+  it('makes the attempt although the end of the overload cannot be stored', async () => {
+    const own = await laneFunction({ maxPerSecond: 2, overloadedAt: now - 1 });
+    own.fault = ({ name, input }) => {
+      if (name === 'Update' && input.Key.pk.startsWith('HOOKS#')) throw new Error('throttled');
+    };
+    expect(await own.run(message())).toEqual([]);
+    expect(own.named('webhook.overload_end_not_noted')).toMatchObject([{ webhook_id: 'whk_1' }]);
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { RecoverMessage } from '../../../lib/deliveries/messages.ts';
+import { isRecoverable } from '../../../lib/deliveries/record.ts';
+import { stuckBefore } from '../../../lib/deliveries/recovery.ts';
+import { HOUR_MS, newId } from '../../memory/contracts/builders.ts';
+import { message, now, record, space } from './builders.ts';
+import { laneFunction } from './lane.ts';
+
+describe('a recoverable delivery', () => {
+  const isFound = (overrides: Parameters<typeof record>[0]) => isRecoverable(record(overrides), stuckBefore(now));
+  const longAgo = now - 24 * HOUR_MS - 1;
+
+  it.each(['failed', 'canceled', 'skipped'] as const)('ended without success: %s', (status) => {
+    expect(isFound({ status })).toBe(true);
+    expect(isFound({ status, test: true })).toBe(false);
+  });
+
+  it.each(['pending', 'retrying'] as const)('waits for an attempt that was due a day ago: %s', (status) => {
+    expect(isFound({ status, nextAttemptAt: longAgo })).toBe(true);
+    expect(isFound({ status, nextAttemptAt: longAgo + 1 })).toBe(false);
+    expect(isFound({ status, nextAttemptAt: longAgo, test: true })).toBe(false);
+  });
+
+  it('has not succeeded', () => {
+    expect(isFound({ status: 'succeeded', nextAttemptAt: longAgo })).toBe(false);
+  });
+});
+
+describe('a page of a recovery', () => {
+  const page = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
+    recover: { ...space, webhookId: 'whk_1', since: now - HOUR_MS, until: now + HOUR_MS, perSecond: 2, ...overrides },
+  });
+  const throttled = new Error('throttled');
+
+  /** A lane with failed deliveries, newest first. */
+  async function withFailures(count: number, of: Parameters<typeof laneFunction>[0] = {}) {
+    const own = await laneFunction(of);
+    const ids = Array.from({ length: count }, (_, i) => newId('evt', now - i));
+    for (const [i, eventId] of ids.entries()) await own.record(6, { status: 'failed' }, { eventId, run: i });
+    const runs = async () => (await own.log.ofWebhook('whk_1', ids)).map(({ status, run }) => `${status} ${run}`);
+    return { own, ids, runs };
+  }
+
+  it('starts the next run of each delivery with the full schedule', async () => {
+    const { own, ids, runs } = await withFailures(2);
+    expect(await own.run(page())).toEqual([]);
+    const again = (i: number) => message({ eventId: ids[i] ?? '', run: i + 1, attempt: 1, trigger: 'recovery' });
+    expect(own.sent().map(({ body }) => body)).toEqual(expect.arrayContaining([again(0), again(1)]));
+    expect(own.sent().every(({ lane }) => lane === 'quick')).toBe(true);
+    expect(await runs()).toEqual(['pending 1', 'pending 2']);
+  });
+
+  it('continues a second later, after all runs are recorded, up to the last page', async () => {
+    const { own, runs } = await withFailures(3);
+    await own.run(page());
+    expect(await runs()).toEqual(['pending 1', 'pending 2', 'failed 2']);
+    const pages = () => own.sent().filter(({ body }) => 'recover' in body);
+    for (let done = 0; done < pages().length; done++) {
+      expect(pages()[done]?.delaySeconds).toBe(1);
+      await own.run(pages()[done]?.body ?? '');
+    }
+    expect(await runs()).toEqual(['pending 1', 'pending 2', 'pending 3']);
+  });
+
+  it('finds only deliveries of its window', async () => {
+    const { own, runs } = await withFailures(1);
+    await own.run(page({ until: now - 1 }), page({ endedSince: now + HOUR_MS }));
+    expect(await runs()).toEqual(['failed 0']);
+  });
+
+  it('records no run if the messages could not be sent', async () => {
+    const { own, runs } = await withFailures(2);
+    own.fault = ({ name }) => {
+      if (name === 'SendMessageBatch') throw throttled;
+    };
+    expect(await own.run(page())).toEqual([0]);
+    expect(await runs()).toEqual(['failed 0', 'failed 1']);
+  });
+
+  it('waits for all runs when one of them fails, and continues when it is received again', async () => {
+    const { own, runs } = await withFailures(2);
+    let updates = 0;
+    own.fault = ({ name }) => {
+      if (name === 'Update' && ++updates === 1) throw throttled;
+    };
+    expect(await own.run(page())).toEqual([0]);
+    expect(own.sent().some(({ body }) => 'recover' in body)).toBe(false);
+    expect((await runs()).filter((run) => run.startsWith('pending'))).toHaveLength(1);
+    expect(await own.run(page())).toEqual([]);
+    expect(await runs()).toEqual(['pending 1', 'pending 2']);
+  });
+
+  it.each([
+    ['its start', {}, -HOUR_MS],
+    ['the start of its outage', { endedSince: now - 5 }, -5],
+  ])('ends when the webhook is disabled, and the next recovery covers the time since %s', async (_, given, sinceMs) => {
+    const { own, runs } = await withFailures(1, { status: 'disabled' });
+    expect(await own.run(page(given))).toEqual([]);
+    expect([own.sent(), await runs()]).toEqual([[], ['failed 0']]);
+    expect((await own.hook())?.undeliveredSince).toBe(now + sinceMs);
+  });
+
+  it('ends when the webhook is not in its space, or deleted', async () => {
+    const { own, runs } = await withFailures(1);
+    expect(await own.run(page({ environment: 'sandbox' }), page({ webhookId: 'whk_2' }))).toEqual([]);
+    expect([own.sent(), await runs()]).toEqual([[], ['failed 0']]);
+  });
+});
