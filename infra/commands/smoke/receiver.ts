@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalReceiver, startLocalReceiver } from '../../local/receiver.ts';
 
 export interface Received {
@@ -12,11 +11,8 @@ export interface Received {
 
 /** A server on this machine that receives deliveries. */
 export interface Receiver extends LocalReceiver {
-  /** Returns the first matching delivery, or `undefined` after the timeout. */
-  next(matches: (delivery: Received) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Received | undefined>;
+  readonly received: readonly Received[];
 }
-
-const LOOK_MS = 50;
 
 /** Listens on loopback, because the service connects to a tunnel. Port 0 selects any free port. */
 export async function startReceiver(port: number): Promise<Receiver> {
@@ -25,17 +21,7 @@ export async function startReceiver(port: number): Promise<Receiver> {
     received.push({ url, headers: headers as Record<string, string>, body, json: jsonOf(body) });
     return 204;
   });
-  return {
-    ...receiver,
-    async next(matches, timeoutMs, signal) {
-      const endsAt = performance.now() + timeoutMs;
-      for (;;) {
-        const found = received.find(matches);
-        if (found || performance.now() > endsAt) return found;
-        await sleep(LOOK_MS, undefined, { signal });
-      }
-    },
-  };
+  return { ...receiver, received };
 }
 
 // A tunnel is public, so the body can be anything.
