@@ -123,8 +123,8 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
   },
   publishEvent: { body: published, response: EXAMPLE_EVENTS['document.changed'] },
   publishEvents: {
-    body: { events: [{ ...published, occurred_at: at(-5) }] },
-    response: { data: [{ ...EXAMPLE_EVENTS['document.changed'], occurred_at: at(-5) }] },
+    body: { events: [published] },
+    response: { data: [EXAMPLE_EVENTS['document.changed']] },
   },
   listEvents: { response: listOf(EXAMPLE_EVENTS['document.changed']) },
   listEventTypes: {},
