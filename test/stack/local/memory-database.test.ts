@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
+import { defaultDatabase } from '../../../infra/local/services/database.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
 import { eventually } from '../../support/service.ts';
@@ -35,6 +36,18 @@ function opened(path?: string) {
 }
 
 describe('the database in memory', () => {
+  it.each([
+    ['darwin', 'arm64'],
+    ['darwin', 'x64'],
+    ['linux', 'arm64'],
+  ])('is the default on %s %s, for which npm has no Dynoxide', (platform, arch) => {
+    const own = Object.getOwnPropertyDescriptors(process);
+    onTestFinished(() => void Object.defineProperties(process, { platform: own.platform, arch: own.arch }));
+    Object.defineProperty(process, 'platform', { ...own.platform, value: platform });
+    Object.defineProperty(process, 'arch', { ...own.arch, value: arch });
+    expect(defaultDatabase()).toBe('memory');
+  });
+
   it('keeps both or none of two writes, and the order of its stream, when the process is killed', async () => {
     const script = `
       const { MemoryDatabase } = await import('${import.meta.resolve('../../../infra/local/memory/database.ts')}');
