@@ -106,6 +106,14 @@ describe('the owner of a connection', () => {
     expect(await lost(client)).toEqual([]);
   });
 
+  it('is checked for a connection that a key took over from a token without write', async () => {
+    const client = await live();
+    await put(service.as(await mint(client, ['*'], ['read'])));
+    expect(await put(client, { node_id: 'engine' })).toEqual(ok);
+    await service.settle();
+    expect((await lost(client)).map(({ data }) => data.node_id)).toEqual(['engine']);
+  });
+
   it('can be a key that only closes the connection', async () => {
     const client = await live();
     for (const permissions of [['read'], both]) {
