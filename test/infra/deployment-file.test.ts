@@ -43,6 +43,20 @@ describe('reading the file', () => {
   });
 });
 
+describe('the file', () => {
+  it('is read only for deployments', () => {
+    const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    );
+    const readers = sources.filter(
+      (path) => /\.tsx?$/.test(path) && /\breadDeployment\(/.test(readFileSync(path, 'utf8')),
+    );
+    const isAllowed = (path: string) => /^infra\/(app|settings|commands\/\w+)\.ts$/.test(path);
+    expect(readers).toContain('infra/app.ts');
+    expect(readers.filter((path) => !isAllowed(path))).toEqual([]);
+  });
+});
+
 describe('an update of the file', () => {
   it('changes only the given members', () => {
     const path = fileWith({ senderEmail, domain });
