@@ -1,8 +1,7 @@
 import type { Context, SQSEvent } from 'aws-lambda';
 import { connect } from '../lib/aws/backend.ts';
 import { lambda, newVariable, type Runtime } from '../lib/aws/runtime.ts';
-import { emailEventsConsumer } from '../lib/projects/consumers.ts';
-import { summaryConsumer } from '../lib/projects/summary-consumers.ts';
+import { emailEventsConsumer, summaryConsumer } from '../lib/projects/consumers.ts';
 import { stopEmails } from '../lib/projects/undeliverable.ts';
 import { emailing } from './wiring.ts';
 

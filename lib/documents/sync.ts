@@ -33,7 +33,7 @@ const Push = v.pipe(
     jsonSchema: {
       oneOf: [
         { properties: { op: { enum: ['put', 'patch'] } }, required: ['op', 'fields'] },
-        { properties: { op: { const: 'delete' }, fields: { not: {} } }, required: ['op'] },
+        { properties: { op: { type: 'string', const: 'delete' }, fields: { not: {} } }, required: ['op'] },
       ],
     },
   }),

@@ -1,5 +1,6 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { lowerCased } from './headers.ts';
+import type { Operation } from './operation.ts';
 
 const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i;
 
@@ -24,3 +25,14 @@ function basePathOf(path: string, resource: string): string {
 }
 
 type BaseUrlEvent = Pick<APIGatewayProxyEvent, 'headers' | 'resource'> & { requestContext: { path: string } };
+
+/** The `Location` of a 201, which is the absolute URL of the new resource (RFC 9110 §10.2.2). */
+export function locationHeader(
+  { statusCode, body }: APIGatewayProxyResult,
+  { location }: Pick<Operation, 'location'>,
+  baseUrl: string,
+): Record<string, string> {
+  if (statusCode !== 201 || location === undefined) return {};
+  const resource: Record<string, unknown> = JSON.parse(body);
+  return { Location: baseUrl + location.replace(/\{(\w+)\}/, (_, member: string) => String(resource[member])) };
+}

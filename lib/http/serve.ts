@@ -1,11 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ConflictError } from '../errors.ts';
-import { baseUrlOf } from './base-url.ts';
+import { baseUrlOf, locationHeader } from './base-url.ts';
 import { allowsCrossOrigin, CORS_HEADERS } from './cors.ts';
 import { fingerprintOf, type RequestIdentity, type StoredResponse } from './idempotency.ts';
 import { type IdempotencyLock, idempotencyRecords, type Write } from './idempotency-store.ts';
-import { locationHeader } from './location.ts';
 import { type ApiFunction, callersText, mayCall, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
 import { failureProblem, problemResult } from './problem-result.ts';

@@ -1,6 +1,22 @@
+import type * as v from 'valibot';
+import { CreatedKey, KeyResource } from '../../keys/key.ts';
+import { ProjectResource } from '../../projects/project.ts';
+import { iso } from '../../schema.ts';
 import type { OperationOf } from '../operations.ts';
 import { EXAMPLE_IDS } from '../path-parameters.ts';
-import { at, type Example, listOf } from './example.ts';
+
+/** The request and response of one call. */
+export interface Example {
+  body?: unknown;
+  /** The response with the usual status. By default, the example of its schema. */
+  response?: unknown;
+}
+
+export const AT = Date.parse('2026-01-31T12:00:00.000Z');
+/** So many seconds after `AT`. */
+export const at = (seconds: number): string => iso(AT + seconds * 1000);
+
+export const listOf = (item: unknown) => ({ data: [item], next_cursor: null });
 
 const key = {
   id: EXAMPLE_IDS.key,
@@ -27,15 +43,19 @@ const project = {
   created_at: at(0),
 };
 
+/** The examples of schemas that several operations have. */
+export const accessSchemas: readonly (readonly [v.GenericSchema, unknown])[] = [
+  [KeyResource, key],
+  [CreatedKey, createdKey],
+  [ProjectResource, project],
+];
+
 /** The examples of keys, tokens and the project. */
-export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'project'>, Example>> = {
-  createKey: { body: { type: 'live', name: 'App' }, response: createdKey },
-  listKeys: { response: listOf(key) },
-  getKey: { response: key },
+export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'tokens' | 'project'>, Example>>> = {
+  createKey: { body: { type: 'live', name: 'App' } },
   changeKey: { body: { name: 'Web app' }, response: { ...key, name: 'Web app' } },
   getKeyUsage: { response: { id: key.id, days: [{ date: '2026-01-31', active_hours: 9 }] } },
-  getProject: { response: project },
-  changeProject: { body: { emails: project.emails }, response: project },
+  changeProject: { body: { emails: project.emails } },
   sendTestEmail: { response: { emails: ['ops@example.com'] } },
   confirmEmail: { body: { email: 'oncall@example.com' }, response: { ...project, undeliverable_emails: [] } },
   listAudit: {
@@ -84,5 +104,4 @@ export const accessExamples: Readonly<Record<OperationOf<'keys' | 'tokens' | 'pr
       cache_seconds: 60,
     },
   },
-  revokeToken: {},
 };

@@ -30,7 +30,7 @@ export function delivered(type: EventType) {
       ),
       header('X-Service-Signature-Previous', 'The same with the previous secret, for 24 hours after a rotation.'),
       header('X-Service-Event-Id', 'The id of the event, the same for every attempt.'),
-      header('X-Service-Event-Type', 'The type of the event.', { const: type }),
+      header('X-Service-Event-Type', 'The type of the event.', { type: 'string', const: type }),
       header('X-Service-Attempt', 'Number of the attempt.', { type: 'integer', minimum: 1, maximum: 6 }),
       header('X-Service-Test', '`true`: a sample event.'),
       header('webhook-id', 'The id of the event (Standard Webhooks).'),

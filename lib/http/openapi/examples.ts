@@ -1,9 +1,14 @@
+import type * as v from 'valibot';
+import { DeliveryResource } from '../../deliveries/record.ts';
+import { DocumentResource } from '../../documents/document.ts';
+import { EventResource } from '../../events/event.ts';
 import { sampleData } from '../../events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
-import type { OperationId } from '../operations.ts';
+import { WebhookResource, WebhookWithSecret } from '../../webhooks/webhook.ts';
+import { listOf as schemaOfList } from '../operation.ts';
+import { type OperationId, operations } from '../operations.ts';
 import { EXAMPLE_IDS } from '../path-parameters.ts';
-import { accessExamples } from './access-examples.ts';
-import { AT, at, type Example, listOf } from './example.ts';
+import { AT, accessExamples, accessSchemas, at, type Example, listOf } from './access-examples.ts';
 
 export const EXAMPLE_REQUEST_ID = '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e';
 
@@ -88,23 +93,34 @@ export const EXAMPLE_EVENTS = Object.fromEntries(
 ) as { [Type in EventType]: { id: string; type: Type; timestamp: string; data: object } };
 const { id: _id, timestamp: _timestamp, ...published } = EXAMPLE_EVENTS['document.changed'];
 
-export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
+/** The example of each schema of responses, and of a list of it. */
+const OF_SCHEMAS = new Map<unknown, unknown>(
+  [
+    ...accessSchemas,
+    [WebhookResource, webhook] as const,
+    [WebhookWithSecret, { ...webhook, secret }] as const,
+    [DeliveryResource, delivery] as const,
+    [EventResource, EXAMPLE_EVENTS['document.changed']] as const,
+    [DocumentResource, document] as const,
+  ].flatMap(([schema, example]): [v.GenericSchema, unknown][] => [
+    [schema, example],
+    [schemaOfList(schema), listOf(example)],
+  ]),
+);
+
+/** The examples of bodies, and of responses that show the effect of the operation. */
+const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
   ...accessExamples,
   createWebhook: {
     body: { url: webhook.url, events: webhook.events, description: webhook.description },
-    response: { ...webhook, secret },
   },
-  listWebhooks: { response: listOf(webhook) },
-  getWebhook: { response: webhook },
   changeWebhook: {
     body: { status: 'disabled' },
     response: { ...webhook, status: 'disabled', updated_at: at(60), disabled_at: at(60), disabled_reason: 'paused' },
   },
-  deleteWebhook: {},
   rotateSecret: { body: {}, response: { ...webhook, updated_at: at(60), secret } },
   testWebhook: { body: { type: 'document.changed' }, response: { event_id: EXAMPLE_IDS.event } },
   listDeliveries: { response: listOf(entry) },
-  getDelivery: { response: delivery },
   redeliver: { response: { ...entry, next_attempt_at: at(7200) } },
   countRecovery: { response: { count: 12 } },
   recover: { body: { enable: true }, response: { count: 12 } },
@@ -121,23 +137,17 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
       latency_ms: { p50: 75, p95: 200, p99: 500, histogram: null },
     }),
   },
-  publishEvent: { body: published, response: EXAMPLE_EVENTS['document.changed'] },
+  publishEvent: { body: published },
   publishEvents: {
     body: { events: [published] },
     response: { data: [EXAMPLE_EVENTS['document.changed']] },
   },
-  listEvents: { response: listOf(EXAMPLE_EVENTS['document.changed']) },
-  listEventTypes: {},
-  getEvent: { response: EXAMPLE_EVENTS['document.changed'] },
   listEventDeliveries: { response: listOf(entry) },
-  listDocuments: { response: listOf(document) },
-  getDocument: { response: document },
-  putDocument: { body: { fields: document.fields }, response: document },
+  putDocument: { body: { fields: document.fields } },
   patchDocument: {
     body: { fields: { title: 'Mine' }, base_revision: 1 },
     response: { ...document, revision: 3, fields: { ...document.fields, title: 'Mine' }, conflicts: [conflict] },
   },
-  deleteDocument: {},
   sync: {
     body: {
       node_id: 'laptop',
@@ -166,13 +176,11 @@ export const EXAMPLES: Readonly<Record<OperationId, Example>> = {
       expires_at: at(90),
     },
   },
-  closeConnection: {},
-  getOpenApi: {},
-  openHome: {},
-  openDashboard: {},
-  getDashboardFile: {},
-  openReference: {},
-  getReferenceFile: {},
-  listPages: {},
-  getSecurityContact: {},
 };
+
+export const EXAMPLES = Object.fromEntries(
+  Object.entries(operations).map(([id, { responses }]) => [
+    id,
+    { response: OF_SCHEMAS.get(Object.values(responses)[0]), ...OF_OPERATIONS[id as OperationId] },
+  ]),
+) as Readonly<Record<OperationId, Example>>;

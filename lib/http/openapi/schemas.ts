@@ -12,7 +12,10 @@ const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   definitions: NAMED,
   overrideRef: ({ referenceId }) => refTo(referenceId),
-  overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? {} : null),
+  overrideSchema({ valibotSchema, jsonSchema }) {
+    if (valibotSchema.type === 'custom') return {};
+    return valibotSchema.type === 'literal' ? { type: 'string', ...jsonSchema } : null; // without a type, generators warn
+  },
   overrideAction({ valibotAction, jsonSchema }) {
     if (valibotAction.type === 'metadata') {
       const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, { jsonSchema?: object }>;
@@ -61,7 +64,7 @@ export const schemaNameOf = (type: EventType): string =>
 const dataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`${schemaNameOf(type)}Data`) });
 
 const membersOf = (type: EventType, data: JsonSchema) => ({
-  type: { const: type, description: 'The type of the event.' },
+  type: { type: 'string', const: type, description: 'The type of the event.' },
   data: { ...data, description: 'The data of the event. More members can be present.' },
 });
 
@@ -121,7 +124,7 @@ function named(schema: JsonSchema): JsonSchema {
 
 // Generators treat a member with a default as required, even in requests.
 function withoutDefault({ default: value, ...schema }: JsonSchema): JsonSchema {
-  if (value === undefined || value === null) return schema;
+  if (value === undefined || typeof value === 'object') return schema; // `null`, and empty lists and objects
   return { ...schema, description: `${schema.description} Default: \`${value}\`.` };
 }
 

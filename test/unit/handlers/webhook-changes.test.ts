@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import type { Write } from '../../../lib/aws/writes.ts';
-import type { AuditedChange } from '../../../lib/projects/audit.ts';
-import { applyChange } from '../../../lib/webhooks/changes.ts';
-import type { WebhookChange, WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { applyChange, changingBy } from '../../../lib/webhooks/changes.ts';
+import { webhooks } from '../../../lib/webhooks/store.ts';
+import {
+  ChangeWebhook,
+  DEFAULT_SETTINGS,
+  type WebhookChange,
+  type WebhookRecord,
+} from '../../../lib/webhooks/webhook.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { requestOf } from './requests.ts';
 
 const now = 2000;
@@ -20,23 +25,15 @@ const webhook: WebhookRecord = {
   updatedAt: 1000,
 };
 
-/** Applies a change. Returns what is stored, and the detail of the audit entry. */
-async function applied(change: WebhookChange) {
-  const found: { stored?: Partial<WebhookRecord>; detail?: object | undefined } = {};
-  const webhooks = {
-    get: async () => webhook,
-    list: () => expect.unreachable(),
-    change: async (read: WebhookRecord, stored: Partial<WebhookRecord>) => {
-      found.stored = stored;
-      return read;
-    },
-  };
-  const audited = ({ detail }: Pick<AuditedChange, 'detail'>) => {
-    found.detail = detail;
-    return {} as Write;
-  };
-  await applyChange(request.space, webhook.id, change, { webhooks, clock: () => now, audited });
-  return found;
+/** Applies a change to a stored webhook. Returns what the change stores, and the detail of its audit entry. */
+async function applied(change: WebhookChange, stored = webhook) {
+  const backend = memoryBackend({ clock: () => now });
+  const store = webhooks(backend.table);
+  await store.create(stored, []);
+  const changing = vi.spyOn(store, 'change');
+  await applyChange(request.space, webhook.id, change, changingBy({ ...backend, webhooks: store })(request));
+  const entry = [...backend.db.items()].find(({ pk }) => String(pk).startsWith('AUDIT#'));
+  return { stored: changing.mock.calls[0]?.[1], detail: entry?.detail };
 }
 
 const unproven = { quickSince: undefined, slowUntil: undefined };
@@ -53,5 +50,13 @@ describe('a change of a webhook', () => {
   ])('stores and removes only the members that %j affects', async (change, expected) => {
     const detail = { environment: 'live', changed: Object.keys(change) };
     expect(await applied(change)).toStrictEqual({ stored: { ...expected, updatedAt: now }, detail });
+  });
+
+  it.each(
+    Object.keys(ChangeWebhook.entries).filter((name) => DEFAULT_SETTINGS[name] !== undefined),
+  )('stores nothing when %s is absent and gets its default', async (name) => {
+    const bare = { ...webhook };
+    for (const absent of ['documents', 'headers', 'maxPerSecond'] as const) delete bare[absent];
+    expect(await applied({ [name]: DEFAULT_SETTINGS[name] }, bare)).toEqual({ stored: undefined, detail: undefined });
   });
 });
