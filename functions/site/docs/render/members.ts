@@ -40,10 +40,16 @@ function nested(member: JsonSchema, depth: number): string {
 
 /** The alternatives of an object, or of the entries of a list, by the member that distinguishes them. */
 function alternativesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
-  const { items, discriminator } = resolved(schema);
+  const { items, oneOf, anyOf } = resolved(schema);
   if (items) return alternativesOf(items as JsonSchema);
-  const { mapping = {} } = (discriminator ?? {}) as { mapping?: Record<string, string> };
-  return Object.entries(mapping).map(([name, $ref]) => [name, { $ref }]);
+  const parts = ((oneOf ?? anyOf ?? []) as JsonSchema[]).map((part) => [typeNameOf(part), part] as const);
+  return parts.flatMap(([name, part]) => (name === undefined ? [] : [[name, part]]));
+}
+
+/** The type of event that an alternative is for. */
+function typeNameOf(schema: JsonSchema): string | undefined {
+  const { properties } = resolved(schema) as { properties?: { type?: { const?: string } } };
+  return properties?.type?.const;
 }
 
 /** Returns the schema with the members, for an object, a list or a nullable schema. */

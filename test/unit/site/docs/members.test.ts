@@ -5,11 +5,12 @@ import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 it.each([
   { $ref: '#/components/schemas/PublishEvent' },
   { type: 'array', items: { $ref: '#/components/schemas/PublishEvent' } },
+  { $ref: '#/components/schemas/TestWebhook' },
 ])('lists the members of every type of event: %j', (schema) => {
   const html = membersOf(schema);
   for (const type of EVENT_TYPES) {
     const [, alternative = ''] = html.split(`<summary><code>${type}</code></summary>`);
-    expect(alternative).toContain(`<code>type</code> <small>&quot;${type}&quot;</small>`);
+    expect(alternative).toContain(`<code>type</code> <small>&quot;${type}&quot;`);
   }
 });
 
