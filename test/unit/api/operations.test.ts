@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../lib/aws/backend.ts';
+import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/cors.ts';
 import { type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
 import { allOperations } from '../../../lib/http/operations.ts';
 import { serve } from '../../../lib/http/serve.ts';
@@ -58,5 +59,17 @@ describe('an operation', () => {
       expect(statusCode, caller).toBe(caller === 'admin' ? 200 : 403);
     }
     expect(reached).toEqual(['listKeys']);
+  });
+});
+
+describe('a page of another origin', () => {
+  it('may send every header and read every header of the operations that it can call', () => {
+    const lowered = (names: readonly string[]) => names.map((name) => name.toLowerCase());
+    for (const operation of allOperations.filter(allowsCrossOrigin)) {
+      const headers = [...Object.keys(operation.headers), ...(operation.creates ? ['Idempotency-Key'] : [])];
+      expect(lowered(CORS_ALLOWED), operation.path).toEqual(expect.arrayContaining(lowered(headers)));
+      expect(lowered(CORS_EXPOSED), operation.path).toEqual(expect.arrayContaining(lowered(operation.responseHeaders)));
+    }
+    expect(lowered(CORS_ALLOWED)).toEqual(expect.arrayContaining(['authorization', 'content-type']));
   });
 });

@@ -10,10 +10,27 @@ it.each(['aws', 'aws-cn', 'aws-us-gov'])('sends the message in the partition of 
     sent.push(input);
     return {};
   };
-  await schedules(runtimeWith(send, { variables })).sendAt(1500, 'name', { body: {}, group: 'whk' });
-  expect(sent[0]).toMatchObject({
-    ScheduleExpression: 'at(1970-01-01T00:00:02)',
-    ActionAfterCompletion: 'DELETE', // otherwise completed schedules fill the quota
-    Target: { Arn: `arn:${partition}:scheduler:::aws-sdk:sqs:sendMessage`, RoleArn: roleArn },
-  });
+  const message = { body: { webhookId: 'whk' }, group: 'group of whk' };
+  await schedules(runtimeWith(send, { variables })).sendAt(1500, 'name', message);
+  const Input = {
+    QueueUrl: VARIABLES.DELIVERIES_QUEUE_URL,
+    MessageBody: '{"webhookId":"whk"}',
+    MessageGroupId: 'group of whk', // the fair queue does not let one webhook delay others
+  };
+  expect(sent).toEqual([
+    {
+      Name: 'name',
+      GroupName: VARIABLES.SCHEDULE_GROUP,
+      ScheduleExpression: 'at(1970-01-01T00:00:02)',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      ActionAfterCompletion: 'DELETE', // otherwise completed schedules fill the quota
+      Target: {
+        Arn: `arn:${partition}:scheduler:::aws-sdk:sqs:sendMessage`,
+        RoleArn: roleArn,
+        Input: JSON.stringify(Input),
+        DeadLetterConfig: { Arn: VARIABLES.SCHEDULE_DLQ_ARN },
+        RetryPolicy: { MaximumRetryAttempts: 185, MaximumEventAgeInSeconds: 86_400 },
+      },
+    },
+  ]);
 });

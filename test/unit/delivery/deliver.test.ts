@@ -171,6 +171,16 @@ describe('the lane of a delivery', () => {
     expect((await own.hook())?.slowUntil).toBe(now + 600_000);
   });
 
+  it('stays quick after a long attempt in which the function had too little CPU and did not wait', async () => {
+    const own = await laneFunction();
+    own.answer = async () => ({ statusCode: 200, error: null, durationMs: 4000, waitedMs: 10, excerpt: null });
+    await own.run(message());
+    expect((await own.hook())?.slowUntil).toBeUndefined();
+    own.answer = async () => ({ statusCode: 200, error: null, durationMs: 4000, waitedMs: 3900, excerpt: null });
+    await own.run(message({ run: 1 }));
+    expect((await own.hook())?.slowUntil).toBe(now + 600_000);
+  });
+
   it('is quick after a quick attempt of an unproven endpoint', async () => {
     const own = await laneFunction({ quickSince: undefined }, { lane: 'new' });
     await own.run(message());

@@ -24,6 +24,19 @@ describe('an outage', () => {
     expect([(await own.hook())?.failingSince, notes]).toEqual([now, 1]);
   });
 
+  it('has a start and an end in a batch with a failed and a successful attempt', async () => {
+    const own = await failingLane({ undeliveredSince: now - 1 });
+    const notes: string[] = [];
+    own.fault = ({ name, input }) => {
+      const [, action, member] = /(SET|REMOVE) .*#(failingSince)/.exec(String(input.UpdateExpression)) ?? [];
+      if (name === 'Update' && member) notes.push(String(action));
+    };
+    own.answer = (post, watch) => responds(post.headers['X-Service-Event-Id'] === 'evt_2' ? 200 : 500)(post, watch);
+    await own.publish(event({ id: 'evt_2' }));
+    expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([]);
+    expect(notes.sort()).toEqual(['REMOVE', 'SET']);
+  });
+
   it('ends with a success', async () => {
     const own = await laneFunction({ failingSince: now - 1, undeliveredSince: now - 1 });
     await own.run(message());

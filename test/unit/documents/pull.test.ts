@@ -37,15 +37,17 @@ describe('a pull', () => {
     const { documents, read } = store('text');
     const known = new Map(KEYS.filter((key) => key !== 'd:20' && key !== 'd:21').map((key) => [key, 3]));
     known.set('d:30', 2);
+    known.set('d:31', 9); // of a database that was restored since
     expect(await pull(documents, { ...everything, known })).toEqual({
       changes: [
         { document_key: 'd:20', revision: 3, deleted: true, fields: null },
         { document_key: 'd:21', revision: 3, deleted: false, fields: { text: 'text' } },
         { document_key: 'd:30', revision: 3, deleted: true, fields: null },
+        { document_key: 'd:31', revision: 3, deleted: false, fields: { text: 'text' } },
       ],
       next: undefined,
     });
-    expect(read).toEqual(['d:20', 'd:21', 'd:30']);
+    expect(read).toEqual(['d:20', 'd:21', 'd:30', 'd:31']);
   });
 
   it('returns at most the limit, and continues after it', async () => {
