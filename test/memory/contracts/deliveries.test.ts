@@ -218,13 +218,6 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await delivery.stored()).toEqual(before);
     });
 
-    it('succeeds for one of two concurrent calls', async () => {
-      const { message, record, stored } = happening(store);
-      const outcomes = await Promise.all([record(message()), record(message())]);
-      expect(outcomes.sort()).toEqual([false, true]);
-      expect((await stored())?.attempts).toHaveLength(1);
-    });
-
     it('counts once after a lost response', async () => {
       const { message, record, stored } = happening(store);
       expect(await record(message(), retrying, deliveries(lossy))).toBe(true);
@@ -316,12 +309,6 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await endpoints(table).suspect(webhook, until, now)).toBe(expected);
       expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...(expected && { slowUntil: until }) });
       expect(await endpoints(table).suspect(webhook, until, now)).toBe(false);
-    });
-
-    it('succeeds although its response was lost', async () => {
-      const { webhook } = newDelivery();
-      await create(webhook, []);
-      expect(await endpoints(lossy).suspect(webhook, until, now)).toBe(true);
     });
 
     it('creates no webhook that is deleted', async () => {

@@ -295,12 +295,6 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       expect(await log.get(other.webhookId, other.eventId)).toBeUndefined();
     });
 
-    it('changes nothing if another write of the transaction fails', async () => {
-      const { record, stored } = await recorded(1);
-      await log.startRun(record, 1, now, companion(table, { isRefused: true }).also);
-      expect(await stored()).toEqual(record);
-    });
-
     it.each([
       ['alone', () => []],
       ['with other writes', () => companion(table).also],

@@ -55,14 +55,6 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       expect(await get(space, 'd')).toBeUndefined();
     });
 
-    it('succeeds for one of two concurrent calls', async () => {
-      const space = newSpace();
-      const states = [documentState({ fields: { a: 1 } }), documentState({ fields: { a: 2 } })];
-      const saved = await Promise.all(states.map((state) => save(space, 'd', 0, state, [newStoredEvent()])));
-      expect(saved.filter(Boolean)).toHaveLength(1);
-      expect(await get(space, 'd')).toEqual(states[saved.indexOf(true)]);
-    });
-
     it.each([
       ['with events', () => [newStoredEvent()]],
       ['without events', () => []],
@@ -234,18 +226,6 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       expect(claims).toEqual([true, false, true, true]);
       expect((await table.get(itemKey.sync(space, id)))?.expires).toBe(Math.ceil((now + EVENT_RETENTION_MS) / 1000));
     });
-
-    it('succeeds for one of two concurrent calls', async () => {
-      const [space, id] = [newSpace(), newId('syn')];
-      const claims = await Promise.all(
-        ['key_1', 'key_2'].map((credential) => claimCycle(space, id, claimOf(credential))),
-      );
-      expect(claims.filter(Boolean)).toHaveLength(1);
-    });
-
-    it('succeeds after a lost response', async () => {
-      expect(await documents(lossy).claimCycle(newSpace(), newId('syn'), claimOf('key_1'))).toBe(true);
-    });
   });
 
   describe('complete', () => {
@@ -288,12 +268,6 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       await complete(space, id, 'key_1', newStoredEvent());
       expect(await claimCycle(space, id, { ...claimOf('key_1'), ...changes })).toBe(expected);
       expect(await table.get(itemKey.sync(space, id))).toMatchObject({ credentialId: 'key_1', completedAt: now });
-    });
-
-    it('publishes the event after a lost response', async () => {
-      const event = newStoredEvent();
-      await documents(lossy).complete(newSpace(), newId('syn'), 'key_1', event);
-      expect(await isStored(event)).toBe(true);
     });
   });
 });

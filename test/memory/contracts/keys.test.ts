@@ -37,19 +37,6 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await stored(record.id)).toEqual(record);
       expect(await isWritten()).toBe(false);
     });
-
-    it('throws and stores nothing if another write of the transaction fails', async () => {
-      const record = newKey();
-      await expect(keys.create(record, companion(table, { isRefused: true }).also)).rejects.toThrow();
-      expect(await keys.get(record.id)).toBeUndefined();
-    });
-
-    it('succeeds after a lost response', async () => {
-      const record = newKey();
-      await apiKeys(lossy).create(record, companion(table).also);
-      await apiKeys(lossy).create(newKey(), []);
-      expect(await stored(record.id)).toEqual(record);
-    });
   });
 
   describe('list', () => {
@@ -122,28 +109,6 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await stored(old.id)).toEqual(before);
       expect(await keys.get(fresh.id)).toBeUndefined();
       expect(await isWritten()).toBe(false);
-    });
-
-    it('is false and changes nothing if another write of the transaction fails', async () => {
-      const [old, fresh] = [await create(), newKey()];
-      expect(await keys.rotate(old, fresh, LATER, undefined, companion(table, { isRefused: true }).also)).toBe(false);
-      expect(await stored(old.id)).toEqual(old);
-      expect(await keys.get(fresh.id)).toBeUndefined();
-    });
-
-    it('succeeds for one of two concurrent calls', async () => {
-      const old = await create();
-      const fresh = [newKey(), newKey()];
-      const rotated = await Promise.all(fresh.map((each) => keys.rotate(old, each, LATER, undefined, [])));
-      expect(rotated.filter(Boolean)).toHaveLength(1);
-      expect((await stored(old.id))?.replacedBy).toBe(fresh[rotated.indexOf(true)]?.id);
-      expect(await keys.get(fresh[rotated.indexOf(false)]?.id ?? '')).toBeUndefined();
-    });
-
-    it('succeeds after a lost response', async () => {
-      const [old, fresh] = [await create(), newKey()];
-      expect(await apiKeys(lossy).rotate(old, fresh, LATER, undefined, companion(table).also)).toBe(true);
-      expect(await stored(fresh.id)).toEqual(fresh);
     });
   });
 
@@ -272,12 +237,6 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       expect(await keys.setRevokedTokens(record, [other], also)).toBe(false);
       expect((await stored(record.id))?.revokedTokens).toEqual([one]);
       expect(await isWritten()).toBe(false);
-    });
-
-    it('succeeds for one of two concurrent calls', async () => {
-      const record = await create();
-      const set = await Promise.all([one, other].map((each) => keys.setRevokedTokens(record, [each], [])));
-      expect(set.filter(Boolean)).toHaveLength(1);
     });
   });
 

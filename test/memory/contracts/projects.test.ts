@@ -40,12 +40,6 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
     expect(recordOf(await keys.get(key.id))).toEqual(key);
   });
 
-  it('are created after a lost response', async () => {
-    const project = newProject();
-    await projects(lossy).create(project, newKey());
-    expect(recordOf(await get(project.id))).toEqual(project);
-  });
-
   it('change only the given members, together with other writes', async () => {
     const project = newProject();
     await create(project, newKey());
