@@ -6,11 +6,13 @@ import { VARIABLES } from './test/support/runtime.ts';
 /** Slow tests. Run them with `npm run test:long`. */
 export const LONG = [
   'test/stack/long/**/*.test.ts',
-  'test/stack/faults/{lost-responses,random}.test.ts',
+  'test/stack/faults/*.test.ts',
   'test/stack/flows/{alarms,content,runbook,unknown-outcomes}.test.ts',
   'test/stack/iam/grants.test.ts',
   'test/stack/local/{newcomer,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
+  'test/unit/http/limits.test.ts',
+  'test/unit/site/docs/receivers.test.ts',
 ];
 
 /** Slow files. They start first, so that none of them runs alone at the end. */

@@ -71,23 +71,3 @@ describe('an event', () => {
     expect((await live('GET', `/v1/events/${published.body.id}`)).text).toBe(published.text);
   });
 });
-
-describe('an idempotency key', () => {
-  const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
-
-  it('replays the first response, and stores nothing twice', async () => {
-    const live = await (await service.project()).client('live');
-    const call = { body: changed(), headers: key() };
-    const first = await live('POST', '/v1/events', call);
-    const again = await live('POST', '/v1/events', call);
-    expect(again.text).toBe(first.text);
-    expect(again.status).toBe(202);
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(first.headers).not.toHaveProperty('idempotency-replayed');
-    expectProblem(
-      await live('POST', '/v1/events', { ...call, body: changed({ revision: 9 }) }),
-      422,
-      'idempotency_key_reused',
-    );
-  });
-});

@@ -242,15 +242,3 @@ describe('the rate limit of a webhook', () => {
     expect([await limited(5), await limited(null)]).toEqual([5, null]);
   });
 });
-
-describe('a list of webhooks', () => {
-  it('is in the order of creation, in pages', async () => {
-    const client = await (await memoryService().project()).client('live');
-    const ids: string[] = [];
-    for (let i = 0; i < 3; i++) ids.push((await createWebhook(client, 'https://example.com/')).id);
-    const first = (await client('GET', '/v1/webhooks?limit=2')).body;
-    const rest = (await client('GET', `/v1/webhooks?limit=2&cursor=${first.next_cursor}`)).body;
-    expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
-    expect(rest.next_cursor).toBeNull();
-  });
-});
