@@ -1,18 +1,21 @@
 import { CfnResource, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { ApiFunction } from '../lib/http/operation.ts';
 import { addMethods } from './api-methods.ts';
-import { addDomain, SECURITY_POLICY } from './domain.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 import { burstOf, ProjectShares, publicThrottles } from './throttles.ts';
 
 const STAGE = 'live';
+
+/** TLS 1.3 only (API Gateway security policies). */
+const SECURITY_POLICY = apigateway.SecurityPolicy.TLS13_1_3_2025_09;
 
 export interface ApiProps extends Pick<Settings, 'domain' | 'webAclArn' | 'throttles' | 'cloudWatchRole'> {
   authorizer: IFunction;
@@ -93,6 +96,24 @@ export class Api extends Construct {
       identitySources,
     });
   }
+}
+
+/** Adds a custom domain for the API with the same TLS policy, and returns the target for its DNS record. */
+function addDomain(
+  scope: Construct,
+  restApi: apigateway.RestApi,
+  { name, certificateArn }: NonNullable<Settings['domain']>,
+) {
+  const domain = new apigateway.DomainName(scope, 'Domain', {
+    domainName: name,
+    certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
+    endpointType: apigateway.EndpointType.REGIONAL,
+    securityPolicy: SECURITY_POLICY,
+    endpointAccessMode: apigateway.EndpointAccessMode.STRICT,
+  });
+  pinLogicalId(domain, 'Domain');
+  pinLogicalId(domain.addBasePathMapping(restApi), 'BasePath');
+  return domain.domainNameAliasDomainName;
 }
 
 // The log contains the path of the resource, because the path of the request can contain a key.

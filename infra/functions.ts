@@ -4,9 +4,8 @@ import { writeSite } from '../functions/site/build.ts';
 import { BY_PROJECT, BY_STATUS, type Variable } from '../lib/deployment.ts';
 import type { ApiFunction } from '../lib/http/operation.ts';
 import { BundledFunction } from './bundled-function.ts';
-import type { DataTable } from './data.ts';
+import { type DataTable, IDEMPOTENCY, type TableGrant } from './data.ts';
 import type { Sender } from './sender.ts';
-import { IDEMPOTENCY, type TableGrant } from './table-grants.ts';
 import { sharePrefix } from './throttles.ts';
 
 interface FunctionRow {
