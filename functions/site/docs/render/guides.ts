@@ -73,6 +73,7 @@ export function render(markdown: string): string {
     .join('\n');
   return Object.entries(GENERATED)
     .reduce((text, [name, make]) => text.replace(`<p>${name}</p>`, () => make()), html)
+    .replace(/<svg class="drawing"[\s\S]*?<\/svg>/g, (drawing) => `<div class="wide" tabindex="0">${drawing}</div>`)
     .replaceAll(encodeURI(BASE_URL), BASE_URL); // in links
 }
 
