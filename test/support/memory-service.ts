@@ -45,6 +45,8 @@ import { type Answer, type Client, projectOf } from './service.ts';
 const HOST = '127.0.0.1:3000';
 const BASE_URL = `http://${HOST}`;
 const ADDRESS = '127.0.0.1';
+/** More work than any test needs. Work that repeats without an end fails its test. */
+const MAX_RUNS = 100_000;
 /** The time after which a queue passes a message on again. */
 const VISIBILITY_MS = 185_000;
 const routes = allOperations.map(({ method, path }) => ({
@@ -205,10 +207,11 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
 
   /** Does what is due until then, in order. Without a time it does everything, and the clock jumps to each piece of work. */
   async function work(until = Number.POSITIVE_INFINITY): Promise<void> {
-    for (;;) {
+    for (let runs = 0; ; runs++) {
       due.sort((a, b) => a.at - b.at);
       const [next] = due;
       if (!next || next.at > until) return;
+      if (runs === MAX_RUNS) throw new Error('The work does not end');
       due.shift();
       now = Math.max(now, next.at);
       await next.run();

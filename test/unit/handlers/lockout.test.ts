@@ -39,6 +39,16 @@ describe('a project', () => {
     expect((await service.as(rotated.key)('GET', '/v1/keys')).status).toBe(200);
   });
 
+  it('does not count an admin key with an expiry that would allow the address', async () => {
+    const { admin, adminKey } = await service.project();
+    const expires_at = new Date(service.clock.now() + 3_600_000).toISOString();
+    const { key } = (await admin('POST', '/v1/keys', { body: { type: 'admin', expires_at } })).body;
+    const elsewhere = { body: { cidrs: ['203.0.113.0/24'] }, from: '203.0.113.5' };
+    expect((await admin('POST', `/v1/keys/${adminKey}/allowlist`, elsewhere)).status).toBe(200);
+    const here = { body: { cidrs: ['127.0.0.0/8'] } };
+    expect(code(await service.as(key)('POST', `/v1/keys/${key}/allowlist`, here))).toEqual(conflict);
+  });
+
   it('keeps an admin key without an expiry when one is rotated to a key with an expiry', async () => {
     const { admin, adminKey } = await service.project();
     const expires_at = new Date(service.clock.now() + 3_600_000).toISOString();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RUNNING_MS } from '../../../lib/http/idempotency.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
+import { changed } from '../../support/changed.ts';
 import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';
 
 /** A test email is reserved before it is sent. A lost one is not repeated, so that failures do not allow more emails. */
@@ -10,30 +11,21 @@ const TESTING: ReadonlySet<Changing> = new Set(['sendTestEmail', 'confirmEmail']
 const isRead = (name: string): boolean => ['Get', 'BatchGet', 'Query', 'Scan'].includes(name);
 
 /** Performs the request, and stops its function after some effects. Its last effect has no response. */
-async function stoppedAfter(
-  scene: Scene,
-  id: Changing,
-  headers: Record<string, string>,
-  effects: number,
-): Promise<boolean> {
-  const { faults } = scene.service;
+async function stopped({ service: { faults } }: Scene, send: () => Promise<unknown>, effects: number): Promise<void> {
   let left = effects;
-  let isStopped = false;
   const ended = new Promise<void>((resolve) => {
     faults.around = async ({ name }, act) => {
       if (left > 0 || isRead(name)) {
         const result = await act();
         if (isRead(name) || --left > 0) return result;
       }
-      isStopped = true;
       resolve();
       return new Promise(() => {});
     };
-    perform(scene, id, headers).then(() => resolve(), resolve);
+    send().then(() => resolve(), resolve);
   });
   await ended;
   delete faults.around;
-  return isStopped;
 }
 
 /** The effects of a request that nothing stops. */
@@ -66,7 +58,7 @@ describe('a function that stops after any of its effects', () => {
     expect(count).toBeGreaterThan(0);
     for (let effects = 0; effects <= count; effects++) {
       const scene = await newScene();
-      await stoppedAfter(scene, id, headers, effects);
+      await stopped(scene, () => perform(scene, id, headers), effects);
       scene.service.clock.skip(RUNNING_MS);
       const answer = await perform(scene, id, headers);
       await scene.service.clock.advance(EMAIL_WINDOW_MS);
@@ -78,6 +70,22 @@ describe('a function that stops after any of its effects', () => {
         [...subjects(expected)].every((subject) => state.includes(subject)) ||
         state.some((text) => text.startsWith('Summary'));
       expect(isTold || TESTING.has(id), label).toBe(true);
+    }
+  });
+});
+
+describe('a response that is stored in several parts', () => {
+  it('is replayed completely, or the request runs again, after any of its effects', async () => {
+    const note = 'x'.repeat(40_000);
+    const events = Array.from({ length: 5 }, () => changed({ note }));
+    const call = { body: { events }, headers: { 'Idempotency-Key': 'same' } };
+    for (let effects = 0; effects <= 8; effects++) {
+      const scene = await newScene();
+      await stopped(scene, () => scene.admin('POST', '/v1/events/batch', call), effects);
+      scene.service.clock.skip(RUNNING_MS);
+      const { status, body } = await scene.admin('POST', '/v1/events/batch', call);
+      const notes = body.data?.map(({ data }: { data: { note: string } }) => data.note);
+      expect([status, notes], `after effect ${effects}`).toEqual([202, events.map(() => note)]);
     }
   });
 });
