@@ -99,6 +99,13 @@ export const promises: Readonly<Record<string, Promised>> = {
     return queuesOf(template).flatMap(([id]) => (consumed.includes(id) || watched.includes(id) ? [] : [id]));
   },
 
+  'an alarm on a backlog watches its maximum': each(
+    'AWS::CloudWatch::Alarm',
+    ({ MetricName, Statistic }) =>
+      !/^(ApproximateNumberOfMessagesVisible|ApproximateAgeOfOldestMessage|IteratorAge)$/.test(MetricName) ||
+      Statistic === 'Maximum',
+  ),
+
   'a queue with a consumer has a dead-letter queue': (template) => {
     const consumed = mappingsOf(template).map(({ source }) => source);
     const ids = queuesOf(template).map(([id]) => id);
