@@ -9,7 +9,7 @@ export const chapters = (): Chapter[] => [
   {
     title: 'Get started',
     kind: 'Guide',
-    articles: guides('index', 'quickstart', 'concepts', 'going-live', 'troubleshooting'),
+    articles: guides('index', 'quickstart', 'connect-engine', 'concepts', 'going-live', 'troubleshooting'),
   },
   { title: 'Webhooks', kind: 'Guide', articles: guides('receiving', 'receivers', 'delivery', 'retries') },
   { title: 'Access and documents', kind: 'Guide', articles: guides('keys', 'tokens', 'sync') },

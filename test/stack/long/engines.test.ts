@@ -1,0 +1,215 @@
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyChange, fieldsOf, type Replica } from '../../../lib/client/replica.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { eventually, request } from '../../support/service.ts';
+import { freePort } from '../engines/free-port.ts';
+import { commandsOf, programOf } from '../engines/guide.ts';
+
+const ENGINES = resolve('test/stack/engines');
+/** Ten minutes and ten commands are the promise of the guide. */
+const MAX_COMMANDS = 10;
+const TEN_MINUTES_MS = 600_000;
+const CLIENTS = 20;
+const PER_SECOND = 60;
+const KILLS = 3;
+
+const processes = new Set<ChildProcess>();
+let home: string;
+let tarball: string;
+let stack: ChildProcess;
+let stackPort: number;
+let access: { baseUrl: string; key: string };
+
+beforeAll(async () => {
+  // `npm ci` rejects the lock file, because npm leaves optional packages out of it.
+  execFileSync('npm', [
+    'install',
+    '--no-save',
+    '--prefer-offline',
+    '--prefix',
+    ENGINES,
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+  ]);
+  tarball = execFileSync(process.execPath, ['infra/commands/package/build.ts'], { encoding: 'utf8' }).trim();
+  // Programs in a folder below node_modules/ find the packages of the engines, and nothing of this repository.
+  home = mkdtempSync(join(ENGINES, 'node_modules/.run-'));
+  const client = join(home, 'node_modules/@document-sync-service/client');
+  mkdirSync(client, { recursive: true });
+  execFileSync('tar', ['--extract', '--file', tarball, '--strip-components=1', '--directory', client]);
+  stackPort = await freePort();
+  await startStack();
+  const { base_url: baseUrl, keys } = JSON.parse(readFileSync(join(home, 'stack/stack.json'), 'utf8'));
+  access = { baseUrl, key: keys.live };
+});
+afterAll(() => {
+  for (const each of processes) each.kill('SIGKILL');
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function startStack(): Promise<void> {
+  const args = ['infra/local/main.ts', '--keep', '--port', String(stackPort), '--directory', join(home, 'stack')];
+  stack = spawn(process.execPath, args, { stdio: 'ignore' });
+  processes.add(stack);
+  const url = `http://127.0.0.1:${stackPort}/v1/event-types`;
+  await eventually(async () => existsSync(join(home, 'stack/stack.json')) && (await responds(url)));
+}
+
+const responds = (url: string): Promise<boolean> =>
+  fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+    (response) => response.text().then(() => true),
+    () => false,
+  );
+
+async function restartStack(): Promise<void> {
+  stack.kill('SIGTERM');
+  await once(stack, 'exit');
+  await startStack();
+}
+
+const post = async (path: string, body: object) => {
+  const headers = { Authorization: `Bearer ${access.key}` };
+  const answer = await request(access.baseUrl, 'POST', path, { body, headers });
+  expect(answer.status).toBeLessThan(300);
+  return answer.body;
+};
+
+/** Starts an engine of the guide in its own folder. */
+async function startEngine(directory: string, port: number): Promise<ChildProcess> {
+  const env = { ...process.env, BASE_URL: access.baseUrl, KEY: access.key };
+  const execArgv = ['--disable-warning=ExperimentalWarning'];
+  const engine = fork(join(directory, 'engine.mjs'), { cwd: directory, env, execArgv, silent: true });
+  processes.add(engine);
+  engine.stderr?.on('data', (text) => process.stderr.write(text));
+  await eventually(() => engine.exitCode !== null || responds(`http://127.0.0.1:${port}`));
+  return engine;
+}
+
+interface Outcome {
+  edits: Record<string, string[]>;
+  replicas: [key: string, fields: Record<string, unknown>][];
+}
+
+const pause = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1000));
+
+describe.each([
+  ['Hocuspocus', 'hocuspocus', 4001, 'ws', true],
+  ['Automerge', 'automerge', 4002, 'ws', false],
+  ['Express and your own store', 'express', 4003, 'http', false],
+] as const)('the program for %s', (heading, engineName, guidePort, protocol, restarts) => {
+  it('publishes every acknowledged edit, although it is killed three times', async () => {
+    const directory = join(home, engineName);
+    mkdirSync(directory);
+    const port = await freePort();
+    writeFileSync(join(directory, 'shared.mjs'), programOf('shared.mjs'));
+    writeFileSync(join(directory, 'engine.mjs'), programOf(heading).replace(String(guidePort), String(port)));
+    for (const file of ['clients.mjs', `${engineName}-clients.mjs`]) cpSync(join(ENGINES, file), join(directory, file));
+    const pattern = engineName === 'automerge' ? 'automerge:*' : `org:${engineName}:*`;
+    const receiver = await startReceiver();
+    const types = ['document.created', 'document.changed', 'connection.lost'];
+    const { secret } = await post('/v1/webhooks', { url: receiver.url, events: types, documents: [pattern] });
+    const { token } = await post('/v1/tokens', { documents: [pattern], permissions: ['read', 'write'], ttl: 3600 });
+
+    let engine = await startEngine(directory, port);
+    const names = ['a', 'b', 'c', 'd'].map((name) => `org:${engineName}:${name}`);
+    const options = { url: `${protocol}://127.0.0.1:${port}`, token, names, count: CLIENTS, perSecond: PER_SECOND };
+    const clients = fork(join(directory, `${engineName}-clients.mjs`), [JSON.stringify(options)], { execArgv: [] });
+    processes.add(clients);
+    const isReady = await Promise.race([once(clients, 'message'), once(clients, 'exit').then(() => null)]);
+    expect(isReady).not.toBeNull();
+    for (let kills = 0; kills < KILLS; kills++) {
+      await pause(3);
+      if (restarts && kills < 2) await restartStack();
+      engine.kill('SIGKILL');
+      await once(engine, 'exit');
+      engine = await startEngine(directory, port);
+    }
+    await pause(3);
+    clients.send('finish');
+    const [{ edits, replicas }] = (await once(clients, 'message')) as [Outcome];
+    clients.disconnect();
+    await pause(3); // the engine stores the last edits
+    const database = new DatabaseSync(join(directory, 'documents.sqlite'), { readOnly: true });
+    const documents = database.prepare('SELECT key, fields, revision FROM documents').all() as unknown as Stored[];
+    database.close();
+
+    expect(Object.values(edits).flat().length).toBeGreaterThan(5 * PER_SECOND);
+    const webhook = new Webhook(secret);
+    const events: Event[] = [];
+    const arrived = () => {
+      for (const { headers, body } of receiver.received.slice(events.length))
+        events.push(webhook.verify(body, headers) as Event);
+      return events;
+    };
+    const isComplete = () =>
+      documents.every(({ key, revision }) => {
+        const found = arrived().filter(({ data }) => data.document_key === key && data.revision !== undefined);
+        return new Set(found.map(({ data }) => data.revision)).size === revision;
+      });
+    await eventually(isComplete, 300_000);
+    for (const { key, fields } of documents) {
+      const stored = JSON.parse(fields);
+      const own = arrived().filter(({ data }) => data.document_key === key);
+      expect(fieldsOf(own.reduce<Replica | undefined>(applyChange, undefined))).toEqual(stored);
+      for (const [name, copy] of replicas) if (name === key) expect(copy).toEqual(stored);
+      expect(Object.keys(stored)).toEqual(expect.arrayContaining(edits[key] ?? []));
+    }
+    expect(documents).toHaveLength(names.length);
+    if (engineName === 'hocuspocus')
+      await eventually(() => arrived().filter(({ type }) => type === 'connection.lost').length >= CLIENTS, 120_000);
+    engine.kill('SIGKILL');
+  });
+});
+
+interface Stored {
+  key: string;
+  fields: string;
+  revision: number;
+}
+interface Event {
+  type: string;
+  data: { document_key?: string; revision?: number };
+}
+
+it('reaches a verified webhook with the commands of the guide, in an empty folder', async () => {
+  const [prepare = '', run = ''] = commandsOf('Run it');
+  const commands = `${prepare}${run}`.trim().split('\n');
+  expect(commands.length).toBeLessThanOrEqual(MAX_COMMANDS);
+  const directory = mkdtempSync(join(home, 'newcomer-'));
+  const ports = [await freePort(), await freePort()];
+  const own = (text: string) => text.replaceAll('4000', String(ports[0])).replaceAll('4001', String(ports[1]));
+  const files = {
+    'shared.mjs': 'shared.mjs',
+    'hocuspocus.mjs': 'Hocuspocus',
+    'receiver.mjs': 'Receiver',
+    'edit.mjs': 'A client',
+  };
+  mkdirSync(join(directory, 'my-engine'));
+  for (const [file, heading] of Object.entries(files))
+    writeFileSync(join(directory, 'my-engine', file), own(programOf(heading)));
+  const rest = commands.filter((command) => !/^export (BASE_URL|KEY|PACKAGE)=/.test(command));
+  const script = [
+    'set -e',
+    `export BASE_URL=${access.baseUrl} KEY=${access.key} PACKAGE=${tarball}`,
+    "trap 'kill $(jobs -p)' EXIT",
+    ...rest.map((command) => own(command).replace('mkdir my-engine', 'mkdir -p my-engine')),
+    'until [ "$(grep -c ^verified receiver.log)" -ge 1 ]; do sleep 0.2; done; cat receiver.log',
+  ].map((line) => line.replace('node receiver.mjs &', 'node receiver.mjs > receiver.log &'));
+  const path = `${join(resolve('node_modules/.bin'))}:${process.env.PATH}`;
+  const printed = execFileSync('bash', ['-c', script.join('\n')], {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: TEN_MINUTES_MS,
+    env: { ...process.env, PATH: path },
+  });
+  expect(printed).toMatch(
+    /verified document\.created org:acme:notes~2Fplan \[Object: null prototype\]|verified document\.created org:acme:notes~2Fplan \{ title: 'Edited at/,
+  );
+});
