@@ -1,18 +1,13 @@
 import { styleText } from 'node:util';
 import { visible } from '../../../lib/printable.ts';
+import { startLocalReceiver } from '../../local/receiver.ts';
 import { UserError } from '../../user-error.ts';
 import { command, type Shell } from '../command.ts';
 import { outputsOf, STACK_OPTION } from '../deployment.ts';
 import { requireReachable, requireUrl, TARGET_OPTIONS, targetOf } from '../target.ts';
 import { integer, type Parsed } from '../usage.ts';
-import { gatewayChecks } from './gateway-checks.ts';
-import { startReceiver } from './receiver.ts';
-import { type Result, runChecks } from './run.ts';
-import { serviceChecks } from './service-checks.ts';
-
-/** The first delivery includes cold starts and batching windows. */
-const DELIVERY_TIMEOUT_MS = 30_000;
-export const checks = [...gatewayChecks, ...serviceChecks];
+import { checks } from './checks.ts';
+import { type Received, runChecks } from './run.ts';
 
 const USAGE = {
   command: 'npm run ops -- smoke',
@@ -56,23 +51,24 @@ export const smoke = command(USAGE, async (parsed, shell) => {
       interruption.abort();
     });
   }
-  const at = receiver === undefined ? undefined : await startReceiver(port);
-  const results = await runChecks(
-    checks,
-    {
-      baseUrl,
-      adminKey,
-      receiver: receiver !== undefined && at ? { url: receiver, at } : undefined,
-      deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
-      signal: interruption.signal,
-    },
-    ({ name, outcome, reason }) => {
-      const row = `${styleText(COLORS[outcome], outcome.padEnd(8), { stream: process.stdout })} ${name}`;
-      shell.print(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}\n` : `${row}\n`);
-    },
-  );
-  at?.close();
-  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
-  shell.print(`\n${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`);
-  return count('failed') > 0 || interruption.signal.aborted ? 1 : 0;
+  const received: Received[] = [];
+  // It listens on loopback, because the service connects to a tunnel.
+  const server =
+    receiver === undefined
+      ? undefined
+      : await startLocalReceiver(port, '--listen', ({ url = '', headers }, body) => {
+          received.push({ url, headers: headers as Received['headers'], body });
+          return 204;
+        });
+  const count = { passed: 0, failed: 0, skipped: 0 };
+  const { signal } = interruption;
+  const at = receiver === undefined ? undefined : { url: receiver, received };
+  for await (const { name, outcome, reason } of runChecks(checks, { baseUrl, adminKey, receiver: at, signal })) {
+    count[outcome]++;
+    const row = `${styleText(COLORS[outcome], outcome.padEnd(8), { stream: process.stdout })} ${name}`;
+    shell.print(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}\n` : `${row}\n`);
+  }
+  server?.close();
+  shell.print(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`);
+  return count.failed > 0 || signal.aborted ? 1 : 0;
 });

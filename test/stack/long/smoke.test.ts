@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
-import { type Receiver, startReceiver } from '../../../infra/commands/smoke/receiver.ts';
-import { CLEAN_UP, type Options, runChecks } from '../../../infra/commands/smoke/run.ts';
-import { checks } from '../../../infra/commands/smoke/smoke.ts';
+import { checks } from '../../../infra/commands/smoke/checks.ts';
+import { CLEAN_UP, type Options, type Received, type Result, runChecks } from '../../../infra/commands/smoke/run.ts';
+import { type LocalReceiver, startLocalReceiver } from '../../../infra/local/receiver.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { type Breakage, startProxy } from '../../support/proxy.ts';
 import { type Project, useService } from '../../support/service.ts';
@@ -17,9 +17,13 @@ const TLS = 'TLS: accepts 1.3 and rejects 1.2';
 const REVOKED = 'Authorizer: a revoked key stops working with the next request';
 const SIGNED = 'Delivery: a signed event arrives, and the log shows it';
 const stops: (() => void)[] = [];
-let receiver: Receiver;
+const received: Received[] = [];
+let receiver: LocalReceiver;
 beforeAll(async () => {
-  receiver = await startReceiver(0);
+  receiver = await startLocalReceiver(0, '', ({ url = '', headers }, body) => {
+    received.push({ url, headers: headers as Received['headers'], body });
+    return 204;
+  });
 });
 afterAll(() => {
   receiver.close();
@@ -40,18 +44,18 @@ interface Broken extends Partial<Options> {
 /** Runs a check against the stack, with a broken proxy in front of the service or the receiver. `name` is the result. */
 async function outcomeOf(subject: string, { service: broken, tunnel, ...options }: Broken = {}, name = subject) {
   const { adminKey } = await service.project();
-  const results = await runChecks(
+  const run = runChecks(
     checks.filter((check) => check.name === subject),
     {
       adminKey,
       baseUrl: await proxied(service.stack.baseUrl, broken),
-      receiver: { url: await proxied(`http://127.0.0.1:${receiver.port}`, tunnel), at: receiver },
-      deliveryTimeoutMs: 30_000,
+      receiver: { url: await proxied(`http://127.0.0.1:${receiver.port}`, tunnel), received },
       signal: new AbortController().signal,
       ...options,
     },
-    () => {},
   );
+  const results: Result[] = [];
+  for await (const result of run) results.push(result);
   return results.find((result) => result.name === name);
 }
 
