@@ -63,7 +63,7 @@ interface Call {
 }
 
 /** Calls the API with one credential. Throws unless the response has one of these statuses, or is this problem. */
-export type Client = (
+type Client = (
   method: string,
   path: string,
   expected: number | readonly number[] | ProblemCode,
