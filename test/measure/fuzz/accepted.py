@@ -49,6 +49,15 @@ ACCEPTED = {
     "Whether expires_at is in the future depends on the clock.": (
         lambda code, violations, case: all_are(violations, r"expires_at", r"must be in the future")
     ),
+    "Whether occurred_at is recent depends on the clock.": (
+        lambda code, violations, case: all_are(
+            violations, r"(events\[\d+\]\.)?occurred_at", r"must be at most 30 days ago, and not in the future"
+        )
+    ),
+    "A pattern cannot check every spelling of an IP address.": (
+        lambda code, violations, case: all_are(violations, r"address", r"must be an IPv4 or IPv6 address")
+        and re.fullmatch(r"[0-9A-Fa-f.:]+", case.body["address"])
+    ),
     "Whether base_revision exists depends on the document.": (
         lambda code, violations, case: all_are(violations, r"base_revision", r"is greater than the revision of the document")
     ),
