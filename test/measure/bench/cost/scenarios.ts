@@ -14,6 +14,8 @@ export interface Scenario {
   webhooks?: number;
   /** Whether each request has an `Idempotency-Key`. */
   idempotent?: boolean;
+  /** Whether the requests are those of the publisher of the npm package: always batches, with an `Idempotency-Key`. */
+  isPublisher?: boolean;
   /** The failed attempts of each delivery. */
   failures?: number;
 }
@@ -24,7 +26,15 @@ const SPEED = 20_000;
 /** Measures the usage of one event of a scenario, including its deliveries. */
 export async function usageOf(
   assembly: string,
-  { events, batch = 1, together = 1, webhooks = 1, failures = 0, idempotent = false }: Scenario,
+  {
+    events,
+    batch = 1,
+    together = 1,
+    webhooks = 1,
+    failures = 0,
+    isPublisher = false,
+    idempotent = isPublisher,
+  }: Scenario,
 ): Promise<{ usage: Usage; metrics: number }> {
   const endpoint = await listening(async (request, response) => {
     service.meter.delivered(Buffer.byteLength(await textOf(request)));
@@ -36,7 +46,7 @@ export async function usageOf(
     send('POST', path, body, idempotent ? { 'Idempotency-Key': randomUUID() } : {});
   const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
   const publish = (from: number) =>
-    batch === 1
+    batch === 1 && !isPublisher
       ? post('/v1/events', event(from))
       : post('/v1/events/batch', { events: Array.from({ length: batch }, (_, i) => event(from + i)) });
 
