@@ -7,6 +7,9 @@ const service = useService({ ...FAST, concurrency: 2 });
 // Tracing is best effort, so it has no visible effect. Lambda requires the permission to list streams, but the local stack does not.
 const INVISIBLE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'dynamodb:ListStreams'];
 
+/** Each repetition can be disturbed by the load of the machine too. */
+const REPEATS = 4;
+
 describe('the roles', () => {
   it('allow everything that the flows need, and need each of their grants', async () => {
     const flows = Object.entries(await createFlows(service));
@@ -22,7 +25,8 @@ describe('the roles', () => {
         .map(({ role, action, resource, kind }) => `${role} ${action} ${kind ?? resource}`);
     for (const each of flows) await run(each);
     // On a busy machine, an endpoint can be slow, and another lane then does the work.
-    for (const each of flows) if (superfluous().some((grant) => grant.startsWith(each[0]))) await run(each);
+    for (let repeats = 0; repeats < REPEATS && superfluous().length > 0; repeats++)
+      for (const each of flows) if (superfluous().some((grant) => grant.startsWith(each[0]))) await run(each);
     await eventually(() => superfluous().length === 0).catch(() => {});
     expect(superfluous()).toEqual([]);
   });
