@@ -6,7 +6,8 @@ import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { AuditDeps } from '../projects/audit-handlers.ts';
 import type { Violation } from '../schema.ts';
-import { applyChange, type ChangeableWebhooks, changingBy } from '../webhooks/changes.ts';
+import { applyChange, changingBy } from '../webhooks/changes.ts';
+import type { WebhookStore } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';
 import type { DeliveryLog } from './log-store.ts';
@@ -21,7 +22,7 @@ export type DeliveryHandlers = Pick<
 >;
 
 export interface DeliveriesDeps extends AuditDeps {
-  webhooks: ChangeableWebhooks;
+  webhooks: Pick<WebhookStore, 'get' | 'list' | 'change'>;
   events: Pick<EventStore, 'get' | 'ids'>;
   deliveries: DeliveryLog;
   /** Sends messages to the queue of the quick lane. */

@@ -5,7 +5,7 @@ import { invalid, notFound, type Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
 import type { Space } from '../space.ts';
-import type { ReadableWebhooks } from '../webhooks/changes.ts';
+import type { WebhookStore } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Bar, barsOf, latencyPercentile } from './latency.ts';
 import {
@@ -24,7 +24,7 @@ import type { Stats } from './stats-store.ts';
 export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
 
 export interface StatsDeps {
-  webhooks: Pick<ReadableWebhooks, 'get'>;
+  webhooks: Pick<WebhookStore, 'get'>;
   /** Reads all webhooks of a space in the order of their creation, at most 100. */
   allWebhooks(space: Space): Promise<WebhookRecord[]>;
   stats: Stats;

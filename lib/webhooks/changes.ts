@@ -9,9 +9,6 @@ import { normalizeUrl } from './endpoint-url.ts';
 import type { WebhookStore } from './store.ts';
 import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
 
-export type ReadableWebhooks = Pick<WebhookStore, 'get' | 'list'>;
-export type ChangeableWebhooks = Pick<WebhookStore, 'get' | 'list' | 'change'>;
-
 /** What a change of a webhook needs. `audited` builds the write of its audit entry, with the author. */
 interface Changing {
   webhooks: Pick<WebhookStore, 'get' | 'change'>;

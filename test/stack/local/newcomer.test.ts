@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { snippetsIn } from '../../../functions/site/docs/render/guides.ts';
 import { projectRoot } from '../../../infra/project-root.ts';
+import { freePort } from '../../support/endpoints.ts';
 import { eventually } from '../../support/service.ts';
 
 /** The promise of the documentation. */
@@ -29,14 +29,6 @@ afterAll(() => {
   stack.kill();
   rmSync(home, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 it(
   'runs every command of the README in order, up to a conflict of two replicas',

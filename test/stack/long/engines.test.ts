@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyChange, fieldsOf, type Replica } from '../../../lib/client/replica.ts';
+import { freePort } from '../../support/endpoints.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { eventually, request } from '../../support/service.ts';
-import { freePort } from '../engines/free-port.ts';
 import { commandsOf, programOf } from '../engines/guide.ts';
 
 const ENGINES = resolve('test/stack/engines');

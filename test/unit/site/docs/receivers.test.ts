@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,6 +7,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { snippetsIn } from '../../../../functions/site/docs/render/guides.ts';
 import { projectRoot } from '../../../../infra/project-root.ts';
 import { signatureHeaders } from '../../../../lib/webhooks/signature.ts';
+import { freePort } from '../../../support/endpoints.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 const receivers = guide('receivers');
@@ -57,14 +57,6 @@ const SERVERS: { name: string; language: string; file: string; command(port: num
     canRun: spawnSync('go', ['version']).status === 0,
   },
 ];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 /** A signed delivery of 200 KB, because frameworks limit bodies to less than an event can have. */
 function delivery(id: string, given = secret) {
