@@ -13,7 +13,7 @@ import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
-import { attempt, webhook } from '../../unit/delivery/builders.ts';
+import { attempt, webhook } from '../../unit/deliveries/builders.ts';
 
 /** The time of all events in these tests. */
 export const now = Date.parse('2026-01-31T12:00:00.000Z');

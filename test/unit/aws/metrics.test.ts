@@ -5,8 +5,8 @@ it('counts an attempt once, in the run that recorded it', async () => {
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Test');
   vi.resetModules(); // another file may have imported it with other settings
-  const { laneFunction, responds, retrying } = await import('../delivery/lane.ts');
-  const { message } = await import('../delivery/builders.ts');
+  const { laneFunction, responds, retrying } = await import('../deliveries/lane.ts');
+  const { message } = await import('../deliveries/builders.ts');
   const lines: string[] = [];
   const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   const own = await laneFunction();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { derivedHeaders } from '../../../lib/deliveries/attempt.ts';
 import { deliveryEntry, deliveryResource } from '../../../lib/deliveries/record.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
-import { attempt, now, record } from '../delivery/builders.ts';
+import { attempt, now, record } from './builders.ts';
 
 const at = new Date(now).toISOString();
 const sent = { 'X-Service-Signature': 'sha256=…' };

@@ -12,7 +12,7 @@ import {
   tally,
 } from '../../../lib/deliveries/stats.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
-import { attempt, now, record } from '../delivery/builders.ts';
+import { attempt, now, record } from './builders.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const change = (after: DeliveryRecord, before?: DeliveryRecord, overrides: Partial<DeliveryChange> = {}) => ({
