@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/http/cors.ts';
-import type { ApiFunction, Operation } from '../lib/http/operation.ts';
+import { CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/http/headers.ts';
+import { type ApiFunction, allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
 
 const PUBLIC: apigateway.MethodOptions = { authorizationType: apigateway.AuthorizationType.NONE };

@@ -1,6 +1,6 @@
 import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import { CORS_HEADERS } from '../lib/http/cors.ts';
+import { COMMON_HEADERS, CORS_HEADERS } from '../lib/http/headers.ts';
 import {
   OUTCOME_UNKNOWN,
   PROBLEM_TYPE,
@@ -10,7 +10,6 @@ import {
   problemHeaders,
   problemType,
 } from '../lib/http/problems.ts';
-import { COMMON_HEADERS } from '../lib/http/security-headers.ts';
 
 // For rules that an operator can add to the API, such as a web ACL.
 const FILTERED = 'Contact the operator with the request id. A rule set by the operator blocked this request.';

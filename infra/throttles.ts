@@ -9,7 +9,7 @@ import {
   UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import { allowsCrossOrigin } from '../lib/http/cors.ts';
+import { allowsCrossOrigin } from '../lib/http/operation.ts';
 import { methodsOf, operations, operationsByPath } from '../lib/http/operations.ts';
 import { SHARES, shareKey } from '../lib/projects/shares.ts';
 import { pinLogicalId } from './logical-ids.ts';

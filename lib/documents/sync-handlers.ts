@@ -3,7 +3,7 @@ import { ConflictError } from '../errors.ts';
 import { newEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
-import { fingerprintOf } from '../http/idempotency.ts';
+import { fingerprintOf } from '../http/idempotency-store.ts';
 import { documentNotAllowed, Problem, type ProblemCode } from '../http/problems.ts';
 import { credentialOf, may, reaches } from '../http/scope.ts';
 import type { Handlers } from '../http/serve.ts';

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
-import type { RequestIdentity } from '../http/idempotency.ts';
+import type { RequestIdentity } from '../http/idempotency-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations } from '../http/request.ts';

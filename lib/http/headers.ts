@@ -1,4 +1,51 @@
+import { VERSION } from '../version.ts';
+
 /** The headers of a request by lower-case name, because API Gateway keeps the case of HTTP/1.1 clients. */
 export function lowerCased(headers: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value ?? '']));
 }
+
+/** Headers of responses that pages of other origins may read. */
+export const CORS_EXPOSED = [
+  'ETag',
+  'Location',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
+  'X-Service-Version',
+];
+
+/** Headers that such pages may send. */
+export const CORS_ALLOWED = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'If-None-Match',
+  'X-Node-Id',
+];
+
+/** Seconds that a browser caches a preflight response. Browsers use at most 2 hours. */
+export const PREFLIGHT_SECONDS = 7200;
+
+export const CORS_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': CORS_EXPOSED.join(', '),
+} as const;
+
+/**
+ * Headers of every response. The HSTS policy omits `includeSubDomains`, because the API does not own the subdomains of the
+ * operator's domain and sets no cookies that they could overwrite.
+ */
+export const COMMON_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Strict-Transport-Security': 'max-age=31536000',
+  'X-Service-Version': VERSION,
+} as const;
+
+/** Headers of every response that is not a page (OWASP REST Security Cheat Sheet, "Security Headers"). */
+export const API_HEADERS = {
+  ...COMMON_HEADERS,
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+} as const;

@@ -1,19 +1,54 @@
 import { hash } from 'node:crypto';
+import type { Backend } from '../aws/backend.ts';
 import { all, any, type Condition, is, isAbsent, isAtMost, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
-import type { Runtime } from '../aws/runtime.ts';
-import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
-import { type IdempotencyRecord, REPLAY_MS, RUNNING_MS, replayOrReject, type StoredResponse } from './idempotency.ts';
-import type { Problem } from './problems.ts';
+import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
 export type { Write } from '../aws/writes.ts';
 
+/** How long a first response is replayed. */
+export const REPLAY_MS = 24 * 60 * 60 * 1000;
+/** The time after which an unfinished request counts as ended, because no function runs longer. */
+export const RUNNING_MS = 30 * 1000;
+
+/** A stored response for a replay, without secrets that are shown only once. */
+export interface StoredResponse {
+  status: number;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * The identity of a request with an idempotency key. A repetition after an unknown outcome has the same identity.
+ */
+export interface RequestIdentity {
+  id: string;
+  startedAt: number;
+}
+
+/** Two requests are the same if their operation, path, environment and body are. */
+export function fingerprintOf(operationId: string, { path, space: { environment }, query, rawBody }: Request): string {
+  return hash('sha256', JSON.stringify([operationId, path, environment, query, rawBody]), 'base64url');
+}
+
 /** Larger responses are stored in parts, because an item has at most 400 KB. */
 const PART_LENGTH = 90_000;
 
-type StoredRecord = IdempotencyRecord & { owner: string; parts?: number };
+/** The record of an idempotency key. */
+interface StoredRecord {
+  fingerprint: string;
+  owner: string;
+  /** Identifies the request in every run. */
+  runId: string;
+  /** When its first run began. */
+  startedAt: number;
+  expiresAt: number;
+  runningUntil: number;
+  response?: StoredResponse;
+  parts?: number;
+}
 type Run = Omit<StoredRecord, 'runningUntil'>;
 
 /*
@@ -32,7 +67,7 @@ const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner
 export type IdempotencyLock = ReturnType<ReturnType<typeof idempotencyRecords>['lockOf']>;
 
 /** Idempotency records in the table, one per space and key. */
-export function idempotencyRecords({ table, clock, random }: { table: Table } & Pick<Runtime, 'clock' | 'random'>) {
+export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'table' | 'clock' | 'random'>) {
   return {
     lockOf,
 
@@ -106,6 +141,19 @@ export function idempotencyRecords({ table, clock, random }: { table: Table } & 
     const items = await Promise.all(Array.from({ length: parts }, (_, i) => table.get(partKey(key, owner, i))));
     return { ...response, body: items.map((item) => item?.text).join('') };
   }
+}
+
+/** The consequence of an existing, unexpired record: the response to replay, or a problem, or `null` if the request takes over. */
+function replayOrReject(record: StoredRecord, fingerprint: string, nowMs: number): StoredResponse | Problem | null {
+  if (record.fingerprint !== fingerprint) {
+    return new Problem('idempotency_key_reused', 'Use a new Idempotency-Key for this request.');
+  }
+  if (record.response) return record.response;
+  if (nowMs >= record.runningUntil) return null;
+  return new Problem(
+    'idempotency_in_progress',
+    'Wait for the response to the first request with this Idempotency-Key.',
+  );
 }
 
 /** The owner is part of the key, so a run that was taken over does not write parts of the new run. */

@@ -89,8 +89,14 @@ export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
 export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 
 /** Whether callers of a type may call an operation with their credential. */
-export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
+const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
   callers !== 'anyone' && callers.includes(type);
+
+/**
+ * Whether pages of other origins can call an operation. They can call the operations of scoped tokens, which frontends use. Every
+ * origin can, because browsers do not send the credential automatically (Fetch Standard, "CORS protocol and credentials").
+ */
+export const allowsCrossOrigin = (operation: Pick<Operation, 'callers'>): boolean => isFor(operation, 'token');
 
 /** Whether a caller can call an operation. The policy of the gateway checks this too, but it cannot express every rule. */
 export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>

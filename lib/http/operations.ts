@@ -5,8 +5,7 @@ import { keyOperations } from '../keys/operations.ts';
 import { tokenOperations } from '../keys/token-operations.ts';
 import { projectOperations } from '../projects/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
-import { allowsCrossOrigin } from './cors.ts';
-import type { ApiFunction, Operation } from './operation.ts';
+import { type ApiFunction, allowsCrossOrigin, type Operation } from './operation.ts';
 import { pageOperations } from './page-operations.ts';
 
 /** Every HTTP operation. Other routes do not exist. */

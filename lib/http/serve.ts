@@ -2,15 +2,19 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ConflictError } from '../errors.ts';
 import { baseUrlOf, locationHeader } from './base-url.ts';
-import { allowsCrossOrigin, CORS_HEADERS } from './cors.ts';
-import { fingerprintOf, type RequestIdentity, type StoredResponse } from './idempotency.ts';
-import { type IdempotencyLock, idempotencyRecords, type Write } from './idempotency-store.ts';
-import { type ApiFunction, callersText, mayCall, type Operation } from './operation.ts';
+import { API_HEADERS, CORS_HEADERS } from './headers.ts';
+import {
+  fingerprintOf,
+  type IdempotencyLock,
+  idempotencyRecords,
+  type RequestIdentity,
+  type StoredResponse,
+  type Write,
+} from './idempotency-store.ts';
+import { type ApiFunction, allowsCrossOrigin, callersText, mayCall, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
-import { failureProblem, problemResult } from './problem-result.ts';
-import { invalid, Problem, routeNotFound } from './problems.ts';
+import { failureProblem, invalid, Problem, problemResult, routeNotFound } from './problems.ts';
 import { type BodyViolations, parseRequest, type Request } from './request.ts';
-import { API_HEADERS } from './security-headers.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
 type QueryOf<Id extends OperationId> = {

@@ -1,10 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { baseUrlOf } from './base-url.ts';
-import { CORS_HEADERS } from './cors.ts';
-import { lowerCased } from './headers.ts';
-import { problemResult } from './problem-result.ts';
-import { methodNotAllowed, Problem, routeNotFound } from './problems.ts';
-import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts';
+import { API_HEADERS, COMMON_HEADERS, CORS_HEADERS, lowerCased } from './headers.ts';
+import { methodNotAllowed, Problem, problemResult, routeNotFound } from './problems.ts';
 
 /** A file that is served as it is. */
 export interface Page {

@@ -1,10 +1,14 @@
 import { itemKey } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
-import type { KeyWithProject } from '../http/authorizer.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { projects } from '../projects/store.ts';
 import type { KeyRecord } from './key.ts';
 import { apiKeys } from './store.ts';
+
+/** A key and the project that it belongs to. `undefined`: the project is deleted. */
+interface KeyWithProject extends KeyRecord {
+  project: ProjectRecord | undefined;
+}
 
 /** Limits the memory of an execution environment to about 2 MB. */
 const MAX_KNOWN_KEYS = 10_000;

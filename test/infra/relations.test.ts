@@ -9,7 +9,7 @@ import { RECOVERY_DELAY_SECONDS, STUCK_AFTER_MS } from '../../lib/deliveries/rec
 import { MAX_QUEUE_DELAY_SECONDS, RETRY_DELAYS_SECONDS } from '../../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { EVENT_RETENTION_MS } from '../../lib/events/event.ts';
-import { REPLAY_MS, RUNNING_MS } from '../../lib/http/idempotency.ts';
+import { REPLAY_MS, RUNNING_MS } from '../../lib/http/idempotency-store.ts';
 import { allOperations } from '../../lib/http/operations.ts';
 import { WORK_MS } from '../../lib/projects/delete-project.ts';
 import { SETTLE_MS } from '../../lib/projects/deletion.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CORS_ALLOWED, CORS_HEADERS } from '../../../lib/http/cors.ts';
+import { CORS_ALLOWED, CORS_HEADERS } from '../../../lib/http/headers.ts';
 import { readDelivery } from '../received.ts';
 import { handshake } from './handshake.ts';
 import type { Check, Received, Run } from './run.ts';

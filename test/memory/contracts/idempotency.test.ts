@@ -1,7 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { REPLAY_MS, RUNNING_MS, type StoredResponse } from '../../../lib/http/idempotency.ts';
-import { type IdempotencyLock, idempotencyRecords } from '../../../lib/http/idempotency-store.ts';
+import {
+  type IdempotencyLock,
+  idempotencyRecords,
+  REPLAY_MS,
+  RUNNING_MS,
+  type StoredResponse,
+} from '../../../lib/http/idempotency-store.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import type { Space } from '../../../lib/space.ts';

@@ -1,7 +1,6 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { openCursor } from '../../../lib/http/cursor.ts';
-import { cursorsOf } from '../../../lib/http/cursor-store.ts';
+import { cursorsOf, openCursor } from '../../../lib/http/cursor-store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { projectData } from '../../../lib/projects/data-store.ts';
 import { EMPTY_BUDGET } from '../../../lib/projects/email-budget.ts';

@@ -1,10 +1,15 @@
 import { randomBytes as random } from 'node:crypto';
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { describe, expect, it, vi } from 'vitest';
-import { type AuthorizerDeps, authorizer } from '../../../lib/http/authorizer.ts';
+import { create } from '../../../functions/authorizer.ts';
+import { put } from '../../../lib/aws/expressions.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
+import { shareKeyOf } from '../../../lib/projects/shares.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
+import { VARIABLES } from '../../support/runtime.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const STAGE = 'arn:aws:execute-api:eu-central-1:111122223333:api/live';
@@ -14,40 +19,38 @@ interface Asked {
   resource: string;
   /** Returns the headers of a caller with a key. */
   headers?: (key: string) => Record<string, string[]>;
-  keys?: Partial<AuthorizerDeps['keys']>;
+  /** Receives the name of each command to the table. It can throw. */
+  command?: (name: string) => void;
 }
 
-/** Authorizes a request with a live key, and returns the policy and the recorded uses. */
+/** Authorizes a request with a live key, and returns the policy and the recorded use. */
 async function authorized(
-  { method, resource, headers = (key) => ({ Authorization: [`Bearer ${key}`] }), keys }: Asked,
+  { method, resource, headers = (key) => ({ Authorization: [`Bearer ${key}`] }), command }: Asked,
   overrides: Partial<KeyRecord> = {},
   project: Partial<ProjectRecord> | null = {},
 ) {
-  const stored = { id: 'prj_1', name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now, ...project };
+  let isReady = false;
+  const { runtime, table } = memoryBackend({ clock: () => now }, ({ name }) => {
+    if (isReady) command?.(name);
+    return undefined;
+  });
   const issued = newApiKey('live', now, random);
   const rest = { projectId: 'prj_1', name: null, tokenSecret: 'secret', createdAt: now };
   const record = newKeyRecord(issued, { ...rest, ...overrides });
-  const uses: unknown[] = [];
-  const authorize = authorizer({
-    keys: {
-      get: async () => ({ ...record, project: project ? stored : undefined }),
-      recordUse: async (_read, use) => void uses.push(use),
-      ...keys,
-    },
-    shareKeyOf: (projectId) => `share of ${projectId}`,
-    requestsPerSecond: '500',
-    clock: () => now,
-    log: { info() {}, warn() {} },
-    reportFailure() {},
-  });
-  const { policyDocument, usageIdentifierKey, context } = await authorize({
+  const stored = { id: 'prj_1', name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now, ...project };
+  await table.write([put({ ...itemKey.key(record.id), ...record })]);
+  if (project) await table.write([put({ ...itemKey.project('prj_1'), ...stored })]);
+  isReady = true;
+  const { policyDocument, usageIdentifierKey, context } = await create(runtime)({
     httpMethod: method,
     resource,
     methodArn: `${STAGE}/${method}${resource.replace(/\{.*\}/, 'id')}`,
     multiValueHeaders: headers(issued.key),
     requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
   } as unknown as APIGatewayRequestAuthorizerEvent);
-  return { statement: policyDocument.Statement[0], uses, usageIdentifierKey, context };
+  isReady = false;
+  const { lastUsedAt, activeHours } = (await table.get(itemKey.key(record.id))) ?? {};
+  return { statement: policyDocument.Statement[0], use: { lastUsedAt, activeHours }, usageIdentifierKey, context };
 }
 
 const read = { method: 'GET', resource: '/v1/documents/{key}' };
@@ -59,7 +62,7 @@ describe('an allowed request', () => {
       Effect: 'Allow',
       Resource: [`${STAGE}/GET/v1/documents/*`, `${STAGE}/GET/v1/documents/*/`],
     });
-    expect(usageIdentifierKey).toBe('share of prj_1');
+    expect(usageIdentifierKey).toBe(shareKeyOf(VARIABLES.SHARE_PREFIX, 'prj_1'));
   });
 
   it('passes on the limit of the project, which responses state', async () => {
@@ -67,14 +70,18 @@ describe('an allowed request', () => {
   });
 
   it('is a use of the key, once per hour', async () => {
-    expect((await authorized(read)).uses).toEqual([{ lastUsedAt: now, activeHours: [1] }]);
-    expect((await authorized(read, { lastUsedAt: now, activeHours: [1] })).uses).toEqual([]);
+    const use = { lastUsedAt: now, activeHours: [1] };
+    expect((await authorized(read)).use).toEqual(use);
+    expect((await authorized(read, use)).use).toEqual(use);
   });
 
   it('is allowed even if its use cannot be recorded, and with any case of its header', async () => {
-    const recordUse = () => Promise.reject(new Error('throttled'));
     const headers = (key: string) => ({ authorization: [`Bearer ${key}`] });
-    const { statement } = await authorized({ ...read, headers, keys: { recordUse } });
+    const command = (name: string) => {
+      if (name === 'Update') throw new Error('throttled');
+    };
+    const { statement, use } = await authorized({ ...read, headers, command });
+    expect(use).toEqual({});
     expect(statement?.Effect).toBe('Allow');
   });
 });
@@ -90,10 +97,10 @@ describe('a request without one well-formed credential', () => {
     ['an unknown type of key', (key) => [`Bearer ${key.replace('live', 'prod')}`]],
     ['two headers', (key) => [`Bearer ${key}`, `Bearer ${key}`]],
   ])('is rejected without a read: %s', async (_, authorization) => {
-    const get = vi.fn();
+    const command = vi.fn();
     const headers = (key: string) => ({ Authorization: authorization(key) });
-    await expect(authorized({ ...read, headers, keys: { get } })).rejects.toThrow('Unauthorized');
-    expect(get).not.toHaveBeenCalled();
+    await expect(authorized({ ...read, headers, command })).rejects.toThrow('Unauthorized');
+    expect(command).not.toHaveBeenCalled();
   });
 });
 
@@ -102,18 +109,18 @@ describe('a denied request', () => {
     ['from an address that is not on the allowlist', read, { cidrs: ['203.0.113.0/24'] }],
     ['for an operation of admin keys', { method: 'GET', resource: '/v1/keys' }, {}],
   ])('is denied everywhere and is no use of the key: %s', async (_, request, overrides) => {
-    const { statement, uses } = await authorized(request, overrides);
+    const { statement, use } = await authorized(request, overrides);
     expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
-    expect(uses).toEqual([]);
+    expect(use).toEqual({});
   });
 });
 
 describe('a request of a suspended project', () => {
   it('is denied with project_suspended for every operation, and is no use of the key', async () => {
-    const { statement, uses, context } = await authorized(read, {}, { suspendedAt: now });
+    const { statement, use, context } = await authorized(read, {}, { suspendedAt: now });
     expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
     expect(context).toMatchObject({ code: 'project_suspended' });
-    expect(uses).toEqual([]);
+    expect(use).toEqual({});
   });
 
   it.each<[string, Partial<ProjectRecord> | null]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf } from '../../../lib/http/idempotency.ts';
+import { fingerprintOf } from '../../../lib/http/idempotency-store.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import { parseRequest } from '../../../lib/http/request.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../lib/aws/backend.ts';
-import { allowsCrossOrigin, CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/cors.ts';
-import { type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
+import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
+import { allowsCrossOrigin, type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
 import { allOperations } from '../../../lib/http/operations.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import { keyOperations } from '../../../lib/keys/operations.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Backend, connect } from '../../../lib/aws/backend.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
-import { CORS_HEADERS } from '../../../lib/http/cors.ts';
+import { CORS_HEADERS } from '../../../lib/http/headers.ts';
 import type { ApiFunction } from '../../../lib/http/operation.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RUNNING_MS } from '../../../lib/http/idempotency.ts';
+import { RUNNING_MS } from '../../../lib/http/idempotency-store.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { changed } from '../../support/changed.ts';

@@ -1,0 +1,145 @@
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
+import type { Backend } from '../aws/backend.ts';
+import { newVariable, variable } from '../aws/runtime.ts';
+import { isAllowed } from '../keys/allowlist.ts';
+import { type Authenticated, authenticate } from '../keys/authenticate.ts';
+import { credentials } from '../keys/credential-store.ts';
+import { MAX_TOKEN_BYTES } from '../keys/token.ts';
+import { useToRecord } from '../keys/usage.ts';
+import { projectState } from '../projects/project.ts';
+import { shareKeyOf } from '../projects/shares.ts';
+import { type CallerType, callersText, mayCall, type Operation } from './operation.ts';
+import { operationAt } from './operations.ts';
+import { PROBLEMS } from './problems.ts';
+
+/** API Gateway responds with 401 to exactly this message. It never says which part of the credential was wrong. */
+class Unauthorized extends Error {
+  constructor() {
+    super('Unauthorized');
+  }
+}
+
+/** A REQUEST authorizer. It reads the key with its project, and nothing for malformed credentials. */
+export function authorizer(backend: Backend) {
+  const { table, clock, log, reportFailure } = backend;
+  const keys = credentials(table);
+  const sharePrefix = variable(backend, 'SHARE_PREFIX');
+  const requestsPerSecond = newVariable(backend, 'PROJECT_REQUESTS_PER_SECOND');
+
+  return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+    try {
+      return await decideOn(event);
+    } catch (error) {
+      // The gateway responds with 503 to any other error.
+      if (!(error instanceof Unauthorized))
+        reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
+      throw error;
+    }
+  };
+
+  async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+    const caller = await authenticate(bearerCredential(event) ?? '', { keys, clock });
+    const { requestId, identity } = event.requestContext;
+    const project = caller?.record.project;
+    const state = project && projectState(project);
+    if (!caller || !state || state === 'deleting') {
+      log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
+      throw new Unauthorized();
+    }
+    const { record, grant } = caller;
+    const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
+    const problem = state === 'suspended' ? SUSPENDED : problemOf(caller, operation, identity.sourceIp);
+    if (problem) {
+      const { code } = problem;
+      log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
+    } else {
+      const use = useToRecord(record, clock());
+      if (use !== null)
+        await keys
+          .recordUse(record, use)
+          .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
+    }
+    const statement: Statement = {
+      Effect: problem ? 'Deny' : 'Allow',
+      Action: 'execute-api:Invoke',
+      Resource: problem ? [stageArn(event.methodArn)] : pathArns(event.methodArn, event.resource),
+    };
+    return {
+      principalId: record.id,
+      policyDocument: { Version: '2012-10-17', Statement: [statement] },
+      context: {
+        project_id: record.projectId,
+        key_id: record.id,
+        caller: callerTypeOf(caller),
+        requests_per_second: requestsPerSecond,
+        ...(grant && { token: JSON.stringify(grant) }),
+        ...problem,
+      },
+      usageIdentifierKey: shareKeyOf(sharePrefix, record.projectId),
+    };
+  }
+}
+
+/** The only accepted form of RFC 6750 §2.1: the scheme, one space, one credential. */
+const BEARER = /^Bearer ([A-Za-z0-9._~+/_-]+=*)$/i;
+
+/**
+ * The credential of the `Authorization` header, or `null` if there is not exactly one, or if it is too long. API Gateway keeps the
+ * case of header names. Two headers with this name count as two credentials.
+ */
+function bearerCredential({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | null {
+  const values = Object.entries(multiValueHeaders ?? {}).flatMap(([name, all]) =>
+    name.toLowerCase() === 'authorization' ? (all ?? []) : [],
+  );
+  const credential = values.length === 1 ? BEARER.exec(values[0] ?? '')?.[1] : undefined;
+  return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
+}
+
+/**
+ * The content of the gateway's 403 response. The gateway inserts the texts into JSON unescaped, so they contain no quotes and no
+ * client input.
+ */
+type Forbidden = ReturnType<typeof forbidden>;
+
+const forbidden = (code: 'insufficient_permissions' | 'ip_not_allowed' | 'project_suspended', detail: string) => ({
+  code,
+  title: PROBLEMS[code].title,
+  detail,
+});
+
+/** The problem of every request of a suspended project. */
+const SUSPENDED = forbidden('project_suspended', 'Contact the operator, who suspended this project.');
+
+/** The type of the caller's credential. */
+const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 'token' : record.type);
+
+/**
+ * Why a valid credential cannot call an operation from this address, if so. Other methods of a path have no operation, so every
+ * credential receives the 405 with the methods of the path.
+ */
+function problemOf(caller: Authenticated, operation: Operation | undefined, address: string): Forbidden | undefined {
+  const { record, grant } = caller;
+  if (!isAllowed(record.cidrs, address))
+    return forbidden('ip_not_allowed', `The allowlist of the key does not include ${address}, your address.`);
+  const type = callerTypeOf(caller);
+  const permissions = grant?.permissions ?? [];
+  if (!operation || mayCall(operation, type, permissions)) return undefined;
+  const own = grant ? `a scoped token with ${permissions.join(' and ')}` : `a key of type ${type}`;
+  const { method, path } = operation;
+  return forbidden(
+    'insufficient_permissions',
+    `Call ${method} ${path} with ${callersText(operation)}. This credential is ${own}.`,
+  );
+}
+
+/**
+ * The ARN patterns of a path, with the API, stage and method of the method ARN (`arn:…:<api>/<stage>/<METHOD>/<path>`). API Gateway
+ * also routes the path with a trailing slash.
+ */
+function pathArns(methodArn: string, path: string): string[] {
+  const arn = methodArn.split('/').slice(0, 3).join('/') + path.replace(/\{\w+\}/g, '*');
+  return [arn, `${arn}/`];
+}
+
+/** The ARN pattern of every method in the stage of a method ARN. */
+const stageArn = (methodArn: string): string => `${methodArn.split('/').slice(0, 2).join('/')}/*`;
