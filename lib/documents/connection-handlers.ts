@@ -1,6 +1,6 @@
+import { credentialOf, may, reaches } from '../http/caller.ts';
 import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
-import { credentialOf, may, reaches } from '../http/scope.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import { mayClose, mayRenew } from './connection-owner.ts';

@@ -1,5 +1,5 @@
+import { reaches } from '../http/caller.ts';
 import type { Caller } from '../http/request.ts';
-import { reaches } from '../http/scope.ts';
 import { keyIdOfToken } from '../keys/token-ids.ts';
 import type { ConnectionRecord } from './connections.ts';
 

@@ -1,9 +1,9 @@
 import type { Backend } from '../aws/backend.ts';
 import type { Write } from '../aws/writes.ts';
+import { credentialOf } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import type { Request } from '../http/request.ts';
-import { credentialOf } from '../http/scope.ts';
 import type { Handlers } from '../http/serve.ts';
 import { AUDIT_DAYS, type AuditedChange, auditResource, newAuditRecord } from './audit.ts';
 import { auditLog } from './audit-store.ts';

@@ -1,7 +1,7 @@
 import type { Backend } from '../aws/backend.ts';
 import { ConflictError } from '../errors.ts';
+import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
-import { credentialOf } from '../http/scope.ts';
 import { type Notice, noticeEmail } from './notices.ts';
 import type { ProjectEmails } from './project-emails.ts';
 import { projects } from './store.ts';
