@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, posix } from 'node:path';
 import { buildSync } from 'esbuild';
 import { projectRoot } from '../../infra/project-root.ts';
-import { eventTypes } from '../../lib/http/openapi/event-types.ts';
+import { eventTypes } from '../../lib/http/openapi/openapi-events.ts';
 import { allowedMethods } from '../../lib/http/operations.ts';
 import type { Page, Site } from '../../lib/http/static.ts';
 import { CONTENT_SECURITY_POLICY } from './content-security-policy.ts';

@@ -1,5 +1,4 @@
-import { reaches } from '../http/caller.ts';
-import type { Caller } from '../http/request.ts';
+import { type Caller, reaches } from '../http/caller.ts';
 import { keyIdOfToken } from '../keys/token-ids.ts';
 import type { ConnectionRecord } from './connections.ts';
 

@@ -1,10 +1,10 @@
 import type { Backend } from '../aws/backend.ts';
 import { MAX_EVENT_BYTES } from '../events/event.ts';
-import { documentKeyOf, may, originOf, rangesFor, reaches } from '../http/caller.ts';
+import { type Caller, documentKeyOf, may, originOf, rangesFor, reaches } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
-import type { Caller, Request } from '../http/request.ts';
+import type { Request } from '../http/request.ts';
 import type { Handlers, OperationResponse } from '../http/serve.ts';
 import {
   type DocumentState,

@@ -1,7 +1,26 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { intersect, type KeyRange, matchesAny, rangesOf } from '../documents/patterns.ts';
-import type { Permission } from '../keys/token.ts';
-import { documentNotAllowed, type Problem } from './problems.ts';
-import type { Caller, Request } from './request.ts';
+import { environmentOf } from '../keys/api-key.ts';
+import type { Grant, Permission } from '../keys/token.ts';
+import type { Environment } from '../space.ts';
+import type { CallerType } from './operation.ts';
+import { documentNotAllowed, Problem } from './problems.ts';
+
+/** The caller, as identified by the authorizer. */
+export interface Caller {
+  projectId: string;
+  keyId: string;
+  type: CallerType;
+  /** The grant of a scoped token. */
+  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
+}
+
+/** A request of a caller. The names of headers are in lower case. */
+interface Sent {
+  caller: Caller;
+  path: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string>>;
+}
 
 /** Whether a caller can access a document. Keys can access all of their space, and tokens only matching documents. */
 export const reaches = ({ token }: Caller, documentKey: string): boolean =>
@@ -20,10 +39,28 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
 
 /** The document key in the path, or a problem that reveals nothing about an inaccessible document. */
-export function documentKeyOf({ path, caller }: Request): string | Problem {
+export function documentKeyOf({ path, caller }: Sent): string | Problem {
   const key = path.key ?? '';
   return reaches(caller, key) ? key : documentNotAllowed();
 }
 
 /** The origin of a change, which is the node or the credential. It grants nothing. */
-export const originOf = ({ headers, caller }: Request): string => headers['x-node-id'] ?? credentialOf(caller);
+export const originOf = ({ headers, caller }: Sent): string => headers['x-node-id'] ?? credentialOf(caller);
+
+/** Reads what the authorizer passed on. */
+export function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
+  const { project_id, key_id, caller, token } = authorizer ?? {};
+  if (!project_id || !key_id || !caller) throw new Error('The authorizer passed no caller on');
+  return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
+}
+
+/** The environment of a request, which only admin keys can choose. */
+export function environmentFor({ type, token }: Caller, requested: Environment | undefined): Environment | Problem {
+  const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
+  if (own === null) return requested ?? 'live';
+  if (requested === undefined || requested === own) return own;
+  return new Problem(
+    'insufficient_permissions',
+    `Omit the environment. This credential works only in the ${own} environment.`,
+  );
+}

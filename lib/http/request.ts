@@ -1,24 +1,15 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
+import { isDocumentKey, isKeyPrefix, isPattern } from '../documents/patterns.ts';
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
-import { environmentOf } from '../keys/api-key.ts';
-import type { Grant } from '../keys/token.ts';
 import { check, type Violation } from '../schema.ts';
-import type { Environment, Space } from '../space.ts';
+import type { Space } from '../space.ts';
 import { baseUrlOf } from './base-url.ts';
-import { documentKeySchema, hasInvalidName } from './document-names.ts';
+import { type Caller, callerOf, environmentFor } from './caller.ts';
 import { lowerCased } from './headers.ts';
-import { type CallerType, chosenEnvironment, creating, type Operation } from './operation.ts';
+import { chosenEnvironment, creating, type Operation } from './operation.ts';
+import { documentParameter } from './path-parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
-
-/** The caller, as identified by the authorizer. */
-export interface Caller {
-  projectId: string;
-  keyId: string;
-  type: CallerType;
-  /** The grant of a scoped token. */
-  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
-}
 
 /** A validated request. */
 export interface Request<Query = unknown, Body = unknown> {
@@ -158,22 +149,6 @@ function reasonOf(error: unknown): string {
   return position ? `has an error at ${position}` : 'is not valid JSON';
 }
 
-function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
-  const { project_id, key_id, caller, token } = authorizer ?? {};
-  if (!project_id || !key_id || !caller) throw new Error('The authorizer passed no caller on');
-  return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
-}
-
-function environmentFor({ type, token }: Caller, requested: Environment | undefined): Environment | Problem {
-  const own = type === 'token' ? (token?.environment ?? 'live') : environmentOf(type);
-  if (own === null) return requested ?? 'live';
-  if (requested === undefined || requested === own) return own;
-  return new Problem(
-    'insufficient_permissions',
-    `Omit the environment. This credential works only in the ${own} environment.`,
-  );
-}
-
 // API Gateway passes the path parameters of a REST API percent-encoded.
 function decoded(parameters: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
@@ -185,4 +160,25 @@ function decoded(parameters: Record<string, string | undefined>): Record<string,
       }
     }),
   );
+}
+
+/** The rules of document keys, of prefixes of keys, and of patterns. */
+const NAME_RULES: ReadonlySet<unknown> = new Set([isDocumentKey, isKeyPrefix, isPattern]);
+
+/** The schema of a document key in the path. Any other invalid parameter is an id that does not exist. */
+const documentKeySchema = ({ parameters }: Pick<Operation, 'parameters'>) =>
+  v.object(parameters.key === documentParameter ? { key: documentParameter.schema } : {});
+
+/** Whether a text in the place of a document key, a prefix or a pattern cannot be one. */
+function hasInvalidName(
+  operation: Operation,
+  { path, query, json }: { path: object; query: object | null; json: unknown },
+): boolean {
+  const { body = v.strictObject({}) } = operation;
+  const results = [
+    v.safeParse(documentKeySchema(operation), path),
+    v.safeParse(v.object(operation.query), query ?? {}),
+    v.safeParse(body, json),
+  ];
+  return results.some(({ issues = [] }) => issues.some(({ requirement }) => NAME_RULES.has(requirement)));
 }

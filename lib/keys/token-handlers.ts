@@ -1,6 +1,6 @@
 import type { Backend } from '../aws/backend.ts';
+import type { Caller } from '../http/caller.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
-import type { Caller } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { optimistically } from '../optimistic.ts';
 import { auditing } from '../projects/audit-handlers.ts';

@@ -8,13 +8,12 @@ import { tokenOperations } from '../../keys/token-operations.ts';
 import { projectOperations } from '../../projects/operations.ts';
 import { VERSION } from '../../version.ts';
 import { webhookOperations } from '../../webhooks/operations.ts';
-import { callersText, KIB, MAX_BODY_BYTES, type Operation } from '../operation.ts';
+import { callersText, chosenEnvironment, creating, KIB, MAX_BODY_BYTES, type Operation } from '../operation.ts';
 import type { OperationId } from '../operations.ts';
-import { delivered } from './deliveries.ts';
 import { EXAMPLES } from './examples.ts';
-import { parametersOf } from './parameters.ts';
+import { delivered } from './openapi-events.ts';
 import { allProblemExamples, HEADERS, problemResponses, responsesOf } from './responses.ts';
-import { jsonSchemaOf, namedSchemas } from './schemas.ts';
+import { type JsonSchema, jsonSchemaOf, namedSchemas } from './schemas.ts';
 
 /** The described operations. Pages for browsers are not part of the API. */
 const GROUPS: { name: string; description: string; operations: Partial<Record<OperationId, Operation>> }[] = [
@@ -130,4 +129,41 @@ function describe(id: OperationId, operation: Operation, tag: string) {
     }),
     responses: responsesOf(id, operation),
   };
+}
+
+/** The parameters of an operation: those in its path, its query, its headers. */
+export function parametersOf({ callers, parameters: ofPath, query, headers, creates }: Operation): Parameter[] {
+  const parameters: Parameter[] = Object.entries(ofPath).map(([name, { schema, description, example }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: jsonSchemaOf(schema),
+    example,
+  }));
+  const ofQuery = {
+    ...query,
+    ...(callers !== 'anyone' && chosenEnvironment),
+  };
+  for (const [name, schema] of Object.entries(ofQuery)) {
+    parameters.push(parameter('query', name, schema as v.GenericSchema));
+  }
+  for (const [name, schema] of Object.entries({ ...headers, ...(creates && creating) })) {
+    parameters.push(parameter('header', name, schema as v.GenericSchema));
+  }
+  return parameters;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+  example?: string;
+}
+
+function parameter(place: 'query' | 'header', name: string, valibotSchema: v.GenericSchema): Parameter {
+  const { description = '', ...schema } = jsonSchemaOf(valibotSchema);
+  return { name, in: place, required: false, description: String(description), schema };
 }

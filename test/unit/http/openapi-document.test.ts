@@ -1,9 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
-import { eventTypes } from '../../../lib/http/openapi/event-types.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
 import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
+import { eventTypes } from '../../../lib/http/openapi/openapi-events.ts';
 import { apiOperations, operations } from '../../../lib/http/operations.ts';
 import { PROBLEMS } from '../../../lib/http/problems.ts';
 import { openApi, violationsOf } from '../../support/openapi.ts';

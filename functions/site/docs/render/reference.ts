@@ -1,5 +1,4 @@
-import { openApiDocument } from '../../../../lib/http/openapi/openapi-document.ts';
-import type { Parameter } from '../../../../lib/http/openapi/parameters.ts';
+import { openApiDocument, type Parameter } from '../../../../lib/http/openapi/openapi-document.ts';
 import type { JsonSchema } from '../../../../lib/http/openapi/schemas.ts';
 import { BASE_URL } from '../../../../lib/http/static.ts';
 import type { Article } from './guides.ts';

@@ -1,7 +1,8 @@
 import { RETRY_DELAYS_SECONDS } from '../../deliveries/retry-schedule.ts';
-import { EVENT_MEANINGS, type EventType } from '../../events/types.ts';
+import { EVENT_DATA } from '../../events/data.ts';
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../events/types.ts';
 import { EXAMPLE_EVENTS } from './examples.ts';
-import { type JsonSchema, refTo, schemaNameOf } from './schemas.ts';
+import { eventSchema, type JsonSchema, jsonSchemaOf, refTo, schemaNameOf, simplified } from './schemas.ts';
 
 const OPTIONAL_HEADERS = ['X-Service-Signature-Previous', 'X-Service-Test'];
 
@@ -52,3 +53,17 @@ export function delivered(type: EventType) {
 }
 
 const duration = (seconds: number): string => (seconds < 3600 ? `${seconds / 60} min` : `${seconds / 3600} h`);
+
+/** The response of `GET /v1/event-types`: each type with the JSON Schema of its events, which needs no other document. */
+export function eventTypes() {
+  const data = EVENT_TYPES.map((name) => ({
+    name,
+    meaning: EVENT_MEANINGS[name],
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      ...simplified(eventSchema(name, jsonSchemaOf(EVENT_DATA[name]))),
+    },
+    sample: EXAMPLE_EVENTS[name],
+  }));
+  return { data };
+}
