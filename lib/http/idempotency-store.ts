@@ -6,6 +6,7 @@ import type { Write } from '../aws/writes.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
+export type { Backend } from '../aws/backend.ts';
 export type { Write } from '../aws/writes.ts';
 
 /** How long a first response is replayed. */

@@ -1,5 +1,4 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { UnavailableError } from '../errors.ts';
 import { MAX_VIOLATIONS, type Violation } from '../schema.ts';
 
 /** Every error code of the interface, with its HTTP status and title. The status is decided here and nowhere else. */
@@ -112,10 +111,6 @@ export function problemBody(
     ...(errors && { errors }),
   };
 }
-
-/** The problem of a request with an internal failure, whose outcome is unknown. */
-export const failureProblem = (error: unknown): Problem =>
-  new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 
 /** A problem as a function returns it. */
 export function problemResult(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {

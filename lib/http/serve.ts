@@ -1,9 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { ConflictError } from '../errors.ts';
+import { ConflictError, UnavailableError } from '../errors.ts';
 import { baseUrlOf, locationHeader } from './base-url.ts';
 import { API_HEADERS, CORS_HEADERS } from './headers.ts';
 import {
+  type Backend,
   fingerprintOf,
   type IdempotencyLock,
   idempotencyRecords,
@@ -13,7 +14,7 @@ import {
 } from './idempotency-store.ts';
 import { type ApiFunction, allowsCrossOrigin, callersText, mayCall, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
-import { failureProblem, invalid, Problem, problemResult, routeNotFound } from './problems.ts';
+import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound } from './problems.ts';
 import { type BodyViolations, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
@@ -48,18 +49,12 @@ export type Handlers<Name extends ApiFunction> = {
 /** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
 export type ViolationsOf<Name extends ApiFunction> = { [Id in OperationOf<Name>]?: BodyViolations };
 
-type Served = Parameters<typeof idempotencyRecords>[0] & {
-  log: { info(event: string, fields: Record<string, unknown>): void };
-  /** Reports a request with an internal failure to the operator. */
-  reportFailure(event: string, fields: Record<string, unknown>, error: unknown): void;
-};
-
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
 /** Handles a proxy event: parses it, calls the handler and converts the result, with idempotency keys. */
 export function serve<Name extends ApiFunction>(
   handlers: Handlers<Name>,
-  backend: Served,
+  backend: Backend,
   violations: ViolationsOf<Name> = {},
 ): ApiHandler {
   const { log, reportFailure } = backend;
@@ -76,7 +71,7 @@ export function serve<Name extends ApiFunction>(
     // Successful requests appear only in the access log, because a line of a log costs as much as a read of the table.
     if (response instanceof Problem)
       log.info('request.rejected', { operation: operationId, request_id: requestId, code: response.code });
-    const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : response;
+    const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : proxyResult(response);
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
     const common = { ...API_HEADERS, ...rateLimitPolicy(event), 'X-Request-Id': requestId };
     const location = operation && locationHeader(result, operation, baseUrl);
@@ -88,7 +83,7 @@ export function serve<Name extends ApiFunction>(
     event: APIGatewayProxyEvent,
     id: OperationId | undefined,
     operation: Operation | undefined,
-  ): Promise<APIGatewayProxyResult | Problem> {
+  ): Promise<StoredResponse | Problem> {
     if (!id || !operation || !(id in handlers)) return routeNotFound();
     const bodyViolations = violations[id as OperationOf<Name>];
     const request = parseRequest(event, operation, bodyViolations);
@@ -100,12 +95,11 @@ export function serve<Name extends ApiFunction>(
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
       const response = await handler(request, () => [], undefined);
-      return response instanceof Problem ? response : toProxyResult(toStoredResponse(response, operation));
+      return response instanceof Problem ? response : toStoredResponse(response, operation);
     }
     const start = await idempotency.begin(request, key, fingerprintOf(id, request));
     if (start instanceof Problem) return start;
-    if ('status' in start)
-      return toProxyResult({ ...start, headers: { ...start.headers, 'Idempotency-Replayed': 'true' } });
+    if ('status' in start) return { ...start, headers: { ...start.headers, 'Idempotency-Replayed': 'true' } };
     return runOnce(handler, request, operation, start);
   }
 }
@@ -136,7 +130,7 @@ async function runOnce(
   request: Request,
   operation: Operation,
   run: IdempotencyLock,
-): Promise<APIGatewayProxyResult | Problem> {
+): Promise<StoredResponse | Problem> {
   let completed = false;
   const idempotencyWrites = (planned: OperationResponse): Write[] => {
     const write = run.completion(withoutSecrets(planned, operation));
@@ -150,7 +144,7 @@ async function runOnce(
       return response;
     }
     if (!completed) await run.finish(withoutSecrets(response, operation));
-    return toProxyResult(toStoredResponse(response, operation));
+    return toStoredResponse(response, operation);
   } catch (error) {
     await run.abandon().catch(() => {}); // otherwise the key is released when the run counts as ended
     throw error;
@@ -178,15 +172,18 @@ function toStoredResponse(
   };
 }
 
-function toProxyResult({ status, body, headers }: StoredResponse): APIGatewayProxyResult {
-  return { statusCode: status, body, headers: { 'Cache-Control': 'no-store', ...headers } };
-}
+const proxyResult = ({ status, body, headers }: StoredResponse): APIGatewayProxyResult => ({
+  statusCode: status,
+  body,
+  headers: { 'Cache-Control': 'no-store', ...headers },
+});
 
+/** The problem of a request with an internal failure. Its outcome is unknown, except after conflicts. */
 function problemFor(error: unknown): Problem {
   if (error instanceof ConflictError)
     return new Problem(
       'unavailable',
       'Send the request again. Nothing was changed, because of too many concurrent changes.',
     );
-  return failureProblem(error);
+  return new Problem(error instanceof UnavailableError ? 'unavailable' : 'internal_error', OUTCOME_UNKNOWN);
 }
