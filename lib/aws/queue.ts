@@ -1,7 +1,7 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createLimiter } from '../concurrency.ts';
 import type { Variable } from '../deployment.ts';
 import { RefusedError, UnavailableError } from '../errors.ts';
-import { createLimiter } from '../limiter.ts';
 import { domainError } from './domain-errors.ts';
 import { type Runtime, variable } from './runtime.ts';
 

@@ -14,7 +14,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { createLimiter } from '../limiter.ts';
+import { createLimiter } from '../concurrency.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
 import { domainError } from './domain-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';

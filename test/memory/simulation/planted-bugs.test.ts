@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../../lib/limiter.ts';
+import { createLimiter } from '../../../lib/concurrency.ts';
 import type { Part, Progress } from './main.ts';
 import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { createLimiter } from '../../../../lib/limiter.ts';
+import { createLimiter } from '../../../../lib/concurrency.ts';
 import type { Problem, Result } from '../state/api.ts';
 import { problemText } from '../state/session.ts';
 import { Confirm, Dialog, Done } from './dialog.tsx';

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
+import { createLimiter } from '../../../../lib/concurrency.ts';
 import type { OperationId, Operations } from '../../../../lib/http/operations.ts';
-import { createLimiter } from '../../../../lib/limiter.ts';
 import type { Environment } from '../../../../lib/space.ts';
 
 /** `METHOD /path` of every operation. A call of an unknown operation is a type error. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../lib/limiter.ts';
+import { createLimiter } from '../../lib/concurrency.ts';
 
 describe('a limiter', () => {
   it('runs at most the limit concurrently, in order, also after a failure', async () => {
