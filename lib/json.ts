@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /**
  * The maximum nesting of a body. Deeper bodies are rejected, which limits recursion. Stored JSON can be a few levels deeper, because
  * an event contains the values of a document.
@@ -63,4 +65,12 @@ function depthOf(text: string): number {
     else if (char === 0x5d || char === 0x7d) depth--;
   }
   return deepest;
+}
+
+/** Returns the given members of a change whose values differ from the current ones. */
+export function changedMembers<Change extends object>(change: Change, current: Record<string, unknown>): Change {
+  const changed = Object.entries(change).filter(
+    ([name, value]) => value !== undefined && !isDeepStrictEqual(value, current[name]),
+  );
+  return Object.fromEntries(changed) as Change;
 }

@@ -1,5 +1,5 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
-import { allDone } from '../all-done.ts';
+import { allDone } from '../concurrency.ts';
 import { type Email, emailText } from '../projects/emails.ts';
 import { failureReporter } from './log.ts';
 import { newVariable, type Runtime, variable } from './runtime.ts';

@@ -1,7 +1,7 @@
-import { allDone } from '../all-done.ts';
 import { queue } from '../aws/queue.ts';
 import type { Runtime } from '../aws/runtime.ts';
 import { schedules } from '../aws/schedules.ts';
+import { allDone } from '../concurrency.ts';
 import { LANE_QUEUES } from '../deployment.ts';
 import type { Due } from './decide.ts';
 import type { Lane } from './lanes.ts';

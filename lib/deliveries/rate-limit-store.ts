@@ -1,7 +1,7 @@
 import { all, type Condition, increased, is, isAtMost, isNew, update } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
-import { optimistically } from '../optimistic.ts';
+import { optimistically } from '../concurrency.ts';
 import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest, type Turn } from './rate-limit.ts';
 
 /** How long the state of a webhook without attempts is kept. */

@@ -1,4 +1,4 @@
-import { allDone } from '../all-done.ts';
+import { allDone } from '../concurrency.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Endpoints } from './endpoint-store.ts';

@@ -1,6 +1,5 @@
 import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { allDone } from '../all-done.ts';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { isOutage } from '../aws/domain-errors.ts';
@@ -8,6 +7,7 @@ import type { failedEvents } from '../aws/failed-events.ts';
 import { streamItem } from '../aws/items.ts';
 import type { ReportFailure } from '../aws/log.ts';
 import { countSetAside } from '../aws/metrics.ts';
+import { allDone } from '../concurrency.ts';
 import { isTest, type StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
 import type { Space } from '../space.ts';

@@ -1,8 +1,8 @@
+import { optimistically } from '../concurrency.ts';
 import { credentialOf, may, reaches } from '../http/caller.ts';
 import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { optimistically } from '../optimistic.ts';
 import { mayClose, mayRenew } from './connection-owner.ts';
 import { type ConnectionRecord, connectionResource, storedConnectionId } from './connections.ts';
 import { type ConnectionsDeps, isLapsed, lostEvent } from './lost-connections.ts';

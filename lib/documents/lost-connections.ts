@@ -1,7 +1,7 @@
+import { optimistically } from '../concurrency.ts';
 import { newEvent, type StoredEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
-import { optimistically } from '../optimistic.ts';
 import { iso } from '../schema.ts';
 import type { ConnectionStore } from './connection-store.ts';
 import { type CheckMessage, type ConnectionRecord, publicIdOf } from './connections.ts';

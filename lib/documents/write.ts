@@ -1,7 +1,7 @@
+import { optimistically } from '../concurrency.ts';
 import { isTooLarge, newEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
-import { optimistically } from '../optimistic.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './document.ts';
 import { type Merge, merge, type Write } from './merge.ts';

@@ -1,8 +1,8 @@
 import type { Backend } from '../aws/backend.ts';
+import { optimistically } from '../concurrency.ts';
 import type { Caller } from '../http/caller.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { optimistically } from '../optimistic.ts';
 import { auditing } from '../projects/audit-handlers.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';

@@ -1,4 +1,4 @@
-import { allDone } from '../all-done.ts';
+import { allDone } from '../concurrency.ts';
 import type { QueueMessage } from '../deliveries/messages.ts';
 import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';

@@ -1,9 +1,9 @@
 import type { Backend } from '../aws/backend.ts';
-import { changedMembers } from '../changed-members.ts';
+import { optimistically } from '../concurrency.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { optimistically } from '../optimistic.ts';
+import { changedMembers } from '../json.ts';
 import type { AuditAction } from './audit.ts';
 import { auditing } from './audit-handlers.ts';
 import { emailAllowedAt, withEmail } from './email-budget.ts';

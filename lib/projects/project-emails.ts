@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { optimistically } from '../concurrency.ts';
 import type { Random } from '../ids.ts';
-import { optimistically } from '../optimistic.ts';
 import { confirmed, type EmailBudget, nextCheckAt, reserved, summarized, type Told } from './email-budget.ts';
 import type { EmailBudgets } from './email-budget-store.ts';
 import { type Email, emailOf, emailTime, linkTo } from './emails.ts';

@@ -1,4 +1,4 @@
-import { optimistically } from '../optimistic.ts';
+import { optimistically } from '../concurrency.ts';
 import { type Email, emailOf, inert, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';

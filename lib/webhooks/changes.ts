@@ -1,7 +1,7 @@
-import { changedMembers } from '../changed-members.ts';
+import { optimistically } from '../concurrency.ts';
 import { notFound, type Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
-import { optimistically } from '../optimistic.ts';
+import { changedMembers } from '../json.ts';
 import type { AuditedChange } from '../projects/audit.ts';
 import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
 import type { Space } from '../space.ts';

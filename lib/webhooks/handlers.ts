@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
+import { optimistically } from '../concurrency.ts';
 import { type DeliveryHandlers, windowViolations } from '../deliveries/handlers.ts';
 import type { StatsHandlers } from '../deliveries/stats-handlers.ts';
 import { newEvent } from '../events/event.ts';
@@ -13,7 +14,6 @@ import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import { optimistically } from '../optimistic.ts';
 import { auditing } from '../projects/audit-handlers.ts';
 import { iso, requireValid, timestampInput } from '../schema.ts';
 import { applyChange, changingBy } from './changes.ts';
