@@ -132,7 +132,7 @@ function describe(id: OperationId, operation: Operation, tag: string) {
 }
 
 /** The parameters of an operation: those in its path, its query, its headers. */
-export function parametersOf({ callers, parameters: ofPath, query, headers, creates }: Operation): Parameter[] {
+function parametersOf({ callers, parameters: ofPath, query, headers, creates }: Operation): Parameter[] {
   const parameters: Parameter[] = Object.entries(ofPath).map(([name, { schema, description, example }]) => ({
     name,
     in: 'path',
