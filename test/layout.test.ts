@@ -122,8 +122,8 @@ describe('a source file', () => {
     expect(sources.filter((file) => lengthOf(file) > 200)).toEqual([]);
   });
 
-  it('has a median below 80 lines in lib/', () => {
+  it('has a median below 100 lines in lib/', () => {
     const lengths = sources.filter((file) => file.startsWith('lib/')).map(lengthOf);
-    expect(lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]).toBeLessThan(80);
+    expect(lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]).toBeLessThan(100);
   });
 });
