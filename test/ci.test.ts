@@ -179,7 +179,7 @@ describe('the updates', () => {
     expect(updates.map(([, directory]) => directory)).toEqual([
       '',
       'test/measure/mutation',
-      'test/measure/generators',
+      'test/stack/generators',
       'infra/commands/package',
     ]);
     for (const [, directory = '', rest = ''] of updates) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
 
 /*
- * npm ci --prefix test/measure/generators && npx node test/measure/generators/main.ts generates clients from the OpenAPI document, and compiles a program with each in strict mode.
+ * npm ci --prefix test/stack/generators && npx node test/stack/generators/main.ts generates clients from the OpenAPI document, and compiles a program with each in strict mode.
  */
 
 /** The maximum number of types of a client, in addition to the request, response and error types of operations. */
