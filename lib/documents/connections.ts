@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
-import { described, integer, iso, request, resource, text, timestamp } from '../schema.ts';
+import { described, integer, iso, request, resource, text, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { DocumentKey } from './pattern-schemas.ts';
 
@@ -60,7 +60,7 @@ export const ConnectionResource = resource('Connection', {
   node_id: described(v.string(), MEANINGS.nodeId),
   document_key: described(v.nullable(v.string()), 'The document that the connection is for.'),
   user: described(v.nullable(v.string()), 'The user who is connected.'),
-  lease_seconds: described(v.number(), 'Seconds after which the connection is lost unless it is renewed.'),
+  lease_seconds: described(wholeNumber(), 'Seconds after which the connection is lost unless it is renewed.'),
   connected_at: described(timestamp, 'When the connection was opened.'),
   last_seen_at: described(timestamp, 'When the lease was last renewed.'),
   expires_at: described(timestamp, 'When the lease expires.'),

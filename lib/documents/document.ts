@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
 import { isJsonObject, type Json } from '../json.ts';
-import { described, integer, iso, jsonObject, oneOf, request, resource, timestamp } from '../schema.ts';
+import { described, integer, iso, jsonObject, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
 
 /** Bytes of a document's fields, as JSON. */
 export const MAX_DOCUMENT_BYTES = 128 * 1024;
@@ -54,7 +54,7 @@ const side = v.object({
     described(v.any(), 'The value; `null` if the field was removed. A token without `read` sees only its own.'),
   ),
   origin: described(v.string(), 'The node that wrote the value.'),
-  revision: described(v.number(), 'The revision at which it was written.'),
+  revision: described(wholeNumber(), 'The revision at which it was written.'),
 });
 export const ConflictResource = resource('Conflict', {
   field: described(v.string(), 'The name of the field.'),
@@ -69,7 +69,7 @@ export type Conflict = { field: string; winner: Side; loser: Side };
 
 export const DocumentResource = resource('Document', {
   document_key: described(v.string(), MEANINGS.documentKey),
-  revision: described(v.number(), MEANINGS.revision),
+  revision: described(wholeNumber(), MEANINGS.revision),
   fields: described(jsonObject, MEANINGS.fields),
   created_at: described(timestamp, 'When the document was created.'),
   updated_at: described(timestamp, 'When the document was last changed.'),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/meanings.ts';
 import { list } from '../lists.ts';
-import { described, integer, jsonObject, oneOf, request, resource } from '../schema.ts';
+import { described, integer, jsonObject, oneOf, request, resource, wholeNumber } from '../schema.ts';
 import { NodeId } from './connections.ts';
 import { baseRevision, ConflictResource, fields, onConflict } from './document.ts';
 import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from './pattern-schemas.ts';
@@ -14,14 +14,23 @@ const MAX_SYNC_PAGE = 100;
 /** How long the request that started a completed cycle can be repeated, because its response can be lost. */
 export const CYCLE_REPEAT_MS = 10 * 60 * 1000;
 
+const members = {
+  document_key: described(DocumentKey, MEANINGS.documentKey),
+  base_revision: described(baseRevision, MEANINGS.baseRevision),
+  on_conflict: onConflict,
+};
+const pushed = described(fields, 'The fields, for `put` and `patch`.');
+const opOf = <const Ops extends readonly string[]>(...ops: Ops) => described(oneOf(ops), 'The kind of change.');
+
+/** Each kind of push has its own name and members, because generators ignore members next to `oneOf`. */
+const PUSHES = [
+  request('PushWrite', { op: opOf('put', 'patch'), ...members, fields: pushed }),
+  request('PushDelete', { op: opOf('delete'), ...members }),
+];
+
+/** A push, whose violations are all reported, also with an unknown `op`. */
 const Push = v.pipe(
-  v.strictObject({
-    op: described(oneOf(['put', 'patch', 'delete']), 'The kind of change.'),
-    document_key: described(DocumentKey, MEANINGS.documentKey),
-    base_revision: described(baseRevision, MEANINGS.baseRevision),
-    fields: v.optional(described(fields, 'The fields, for `put` and `patch`.')),
-    on_conflict: onConflict,
-  }),
+  v.strictObject({ op: opOf('put', 'patch', 'delete'), ...members, fields: v.optional(pushed) }),
   v.forward(
     v.check(
       ({ op, fields }) => (op === 'delete') === (fields === undefined),
@@ -29,14 +38,7 @@ const Push = v.pipe(
     ),
     ['fields'],
   ),
-  v.metadata({
-    jsonSchema: {
-      oneOf: [
-        { properties: { op: { enum: ['put', 'patch'] } }, required: ['op', 'fields'] },
-        { properties: { op: { type: 'string', const: 'delete' }, fields: { not: {} } }, required: ['op'] },
-      ],
-    },
-  }),
+  v.metadata({ alternatives: PUSHES }),
 );
 export type Push = v.InferOutput<typeof Push>;
 
@@ -87,7 +89,10 @@ export const PushResult = resource('PushResult', {
     v.picklist(PUSH_STATUSES),
     '`merged`: applied together with concurrent changes. `rejected`: see `code`.',
   ),
-  revision: described(v.nullable(v.number()), 'The current revision of the document; `null` if the push was rejected.'),
+  revision: described(
+    v.nullable(wholeNumber()),
+    'The current revision of the document; `null` if the push was rejected.',
+  ),
   conflicts: described(v.array(ConflictResource), MEANINGS.conflicts),
   code: v.optional(described(v.string(), 'The error code of a rejected push.')),
 });
@@ -100,7 +105,7 @@ export const SyncResponse = resource('SyncResponse', {
     v.array(
       v.object({
         document_key: described(v.string(), MEANINGS.documentKey),
-        revision: described(v.number(), MEANINGS.revision),
+        revision: described(wholeNumber(), MEANINGS.revision),
         deleted: described(v.boolean(), 'Whether the document was deleted.'),
         fields: described(v.nullable(jsonObject), 'The fields; `null` if the document was deleted.'),
       }),

@@ -1,5 +1,5 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { EVENT_DATA } from '../../events/data.ts';
 import { EventResource, OccurredAt } from '../../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
@@ -8,6 +8,12 @@ import { NAMED, NAMED_LISTS } from './names.ts';
 export type JsonSchema = { [keyword: string]: unknown };
 
 // Schemas that JSON Schema cannot express contain an approximation as metadata, and the function checks the rest.
+type Approximation = {
+  jsonSchema?: object;
+  /** Named schemas, exactly one of which is valid. */
+  alternatives?: readonly v.GenericSchema[];
+};
+
 const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   definitions: NAMED,
@@ -18,7 +24,9 @@ const CONVERSION: ConversionConfig = {
   },
   overrideAction({ valibotAction, jsonSchema }) {
     if (valibotAction.type === 'metadata') {
-      const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, { jsonSchema?: object }>;
+      const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, Approximation>;
+      const names = metadata.alternatives?.map((each) => v.getTitle(each) ?? '');
+      if (names) return { oneOf: names.map((name) => ({ $ref: refTo(name) })) };
       const { jsonSchema: _merged, ...rest } = jsonSchema as JsonSchema; // the library copies metadata unchanged
       return { ...rest, ...metadata.jsonSchema };
     }

@@ -193,4 +193,14 @@ describe('the OpenAPI document', () => {
     look(openApi.components.schemas, '');
     expect(found).toEqual([]);
   });
+
+  it('has only integers as numbers, and no members next to alternatives, because generators lose revisions and members', () => {
+    const found: object[] = [];
+    JSON.stringify(openApi.components.schemas, (_, value) => {
+      const isSchema = typeof value === 'object' && value !== null && !Array.isArray(value);
+      if (isSchema && ([value.type].flat().includes('number') || (value.oneOf && value.properties))) found.push(value);
+      return value;
+    });
+    expect(found).toEqual([]);
+  });
 });

@@ -46,10 +46,10 @@ function alternativesOf(schema: JsonSchema): [name: string, schema: JsonSchema][
   return parts.flatMap(([name, part]) => (name === undefined ? [] : [[name, part]]));
 }
 
-/** The type of event that an alternative is for. */
+/** The type of event, or the kinds of changes, that an alternative is for. */
 function typeNameOf(schema: JsonSchema): string | undefined {
-  const { properties } = resolved(schema) as { properties?: { type?: { const?: string } } };
-  return properties?.type?.const;
+  const { type, op } = (resolved(schema).properties ?? {}) as { type?: JsonSchema; op?: JsonSchema };
+  return typeof type?.const === 'string' ? type.const : op && optionsOf(op).join(', ');
 }
 
 /** Returns the schema with the members, for an object, a list or a nullable schema. */
