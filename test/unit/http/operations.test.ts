@@ -1,8 +1,9 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../lib/aws/backend.ts';
 import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
 import { allowsCrossOrigin, type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
-import { allOperations } from '../../../lib/http/operations.ts';
+import { allOperations, apiOperations } from '../../../lib/http/operations.ts';
 import { serve } from '../../../lib/http/serve.ts';
 import { keyOperations } from '../../../lib/keys/operations.ts';
 import type { Permission } from '../../../lib/keys/token.ts';
@@ -59,6 +60,16 @@ describe('an operation', () => {
       expect(statusCode, caller).toBe(caller === 'admin' ? 200 : 403);
     }
     expect(reached).toEqual(['listKeys']);
+  });
+});
+
+describe('an id in a path', () => {
+  const parameters = [...new Set(apiOperations.flatMap(({ parameters }) => Object.values(parameters)))];
+
+  it.each(parameters)('is rejected before a read if no $resource can have it', ({ schema, example }) => {
+    expect(v.is(schema, example)).toBe(true);
+    for (const id of ['', 'a'.repeat(1500), `${example}\0`, ` ${example}`, '__proto__\n', '💩'])
+      expect(v.is(schema, id), id).toBe(false);
   });
 });
 

@@ -4,6 +4,7 @@ import { put } from '../../../lib/aws/expressions.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { CORS_HEADERS } from '../../../lib/http/headers.ts';
 import type { ApiFunction } from '../../../lib/http/operation.ts';
+import { EXAMPLE_IDS } from '../../../lib/http/path-parameters.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import {
@@ -229,29 +230,20 @@ describe('an internal failure', () => {
     ['without an idempotency key', {}],
     ['under an idempotency key', KEYED],
   ])('%s', (_, headers) => {
-    it.each<[string, unknown, number, ProblemCode, boolean]>([
+    it.each<[string, unknown, number, ProblemCode, isUnknown: boolean]>([
       ['write conflicts', conflict, 503, 'unavailable', false],
       ['a service that is not available', unavailable, 503, 'unavailable', true],
       ['anything else', cause, 500, 'internal_error', true],
       ['what is not even an error', 'AKIA-not-to-be-seen', 500, 'internal_error', true],
-    ])('returns its code, and is reported to the operator if it is internal: %s', async (_, error, status, code, isReported) => {
+    ])('returns its code, and is reported if its outcome is unknown: %s', async (_, error, status, code, isUnknown) => {
       const { call, failures } = server({ createKey: throwing(error) });
       const { statusCode, headers: received, body, json } = await call(creation(headers));
       expect([statusCode, json.code]).toEqual([status, code]);
       expect(received?.['Retry-After']).toBe(status === 503 ? '1' : undefined);
       expect(body).not.toContain('AKIA');
       const report = ['request.failed', { operation: 'createKey', request_id: 'request-1' }, error];
-      expect(failures).toEqual(isReported ? [report] : []);
-    });
-
-    it.each<[string, unknown, boolean]>([
-      ['after write conflicts', conflict, false],
-      ['after a service failure', unavailable, true],
-      ['after another failure', cause, true],
-    ])('states whether the request can have taken effect: %s', async (_, error, isUnknown) => {
-      const { json } = await server({ createKey: throwing(error) }).call(creation(headers));
-      expect(json.detail === OUTCOME_UNKNOWN).toBe(isUnknown);
-      if (!isUnknown) expect(json.detail).toMatch(/Nothing was changed/);
+      expect(failures).toEqual(isUnknown ? [report] : []);
+      expect(json.detail).toMatch(isUnknown ? OUTCOME_UNKNOWN : /Nothing was changed/);
     });
   });
 });
@@ -377,52 +369,25 @@ describe('a request under an idempotency key', () => {
     expect(count()).toBe(failing.fails === 'begin' ? 0 : 1);
   });
 
-  it.each<[string, TinyHandler]>([
-    ['a problem', () => new Problem('limit_reached', 'Delete one.')],
-    ['a failure', throwing(new Error('broken'))],
-  ])('can run again immediately after %s', async (_, respond) => {
-    const { handlers, count } = creating(respond);
-    const { call } = server(handlers);
-    const first = await call(creation(KEYED));
-    expect(await call(creation(KEYED))).toEqual(first);
-    expect(count()).toBe(2);
-  });
-
-  it.each<[string, Given]>([
-    ['body', creation(KEYED, { type: 'read' })],
-    [
-      'operation',
-      {
-        ...creation(KEYED),
-        body: null,
-        resource: '/v1/keys/{key}/rotate',
-        pathParameters: { key: 'key_01Fkq2Xb9TzA' },
-      },
-    ],
-  ])('rejects a different request with another %s', async (_, other) => {
-    const { call, reached } = server({ createKey: () => ({ body: {} }), rotateKey: () => ({ body: {} }) });
-    await call(creation(KEYED));
-    const { statusCode, json } = await call(other);
-    expect([statusCode, json.code]).toEqual([422, 'idempotency_key_reused']);
+  const rotation: Given = {
+    ...posting({}, KEYED),
+    resource: '/v1/webhooks/{id}/rotate-secret',
+    pathParameters: { id: EXAMPLE_IDS.webhook },
+  };
+  it.each<[string, Given, number]>([
+    ['the environment by name', { queryStringParameters: { environment: 'live' } }, 200],
+    ['another key of the project', { authorizer: { ...keyOf('admin'), key_id: 'key_2' } }, 200],
+    ['other headers', { headers: { ...rotation.headers, 'X-Other': '1' } }, 200],
+    ['another body', { body: '{ }' }, 422],
+    ['another path', { pathParameters: { id: EXAMPLE_IDS.webhook.replace('01', '02') } }, 422],
+    ['another operation', { resource: '/v1/webhooks/{id}/test' }, 422],
+  ])('is recognized by its operation, path and body: %s', async (_, difference, status) => {
+    const handler = () => ({ status: 200, body: {} });
+    const { call, reached } = server<'webhooks'>({ rotateSecret: handler, testWebhook: handler });
+    await call(rotation);
+    const { statusCode, json } = await call({ ...rotation, ...difference });
+    expect([statusCode, json.code]).toEqual([status, status === 422 ? 'idempotency_key_reused' : undefined]);
     expect(reached).toHaveLength(1);
-  });
-
-  it('does not run while the first request runs', async () => {
-    const started = Promise.withResolvers<void>();
-    const finished = Promise.withResolvers<void>();
-    const { call, reached } = server({
-      createKey: async () => {
-        started.resolve();
-        await finished.promise;
-        return { body: {} };
-      },
-    });
-    const first = call(creation(KEYED));
-    await started.promise;
-    const { statusCode, json } = await call(creation(KEYED));
-    expect([statusCode, json.code, reached.length]).toEqual([409, 'idempotency_in_progress', 1]);
-    finished.resolve();
-    expect((await first).statusCode).toBe(201);
   });
 
   it.each<[string, Given, Record<string, TinyHandler>]>([

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { invalid } from '../../lib/http/problems.ts';
 import { examined, list, uniqueList } from '../../lib/lists.ts';
-import { check } from '../../lib/schema.ts';
+import { check, timestampInput } from '../../lib/schema.ts';
 import { violationsOf } from '../support/violations.ts';
 
 /** A schema of texts that counts the validated items. */
@@ -75,5 +75,35 @@ describe('the violations of a response', () => {
     expect(violationsOf(v.strictObject({}), { [`${'x'.repeat(63)}😀`]: 1 })).toEqual([
       `${'x'.repeat(63)}\ufffd… is not a known field`,
     ]);
+  });
+});
+
+describe('a time', () => {
+  it.each([
+    '2027-02-31T00:00:00Z',
+    '2027-02-29T00:00:00Z',
+    '2100-02-29T00:00:00Z',
+    '2027-04-31T00:00:00Z',
+    '2027-01-01T24:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '2027-00-10T00:00:00Z',
+    '2027-01-00T00:00:00Z',
+    '1969-12-31T23:59:59Z',
+    '0001-01-01T00:00:00Z',
+    '9999-12-31T23:59:59-23:59',
+    '2027-01-01',
+    '2027-01-01T00:00:00',
+  ])('is rejected if it does not exist, or has no offset: %s', (text) => {
+    expect(check(timestampInput, text)).toHaveProperty('violations');
+  });
+
+  it.each([
+    '1970-01-01T00:00:00Z',
+    '2028-02-29T00:00:00Z',
+    '2400-02-29T23:59:59.999Z',
+    '9999-12-31T23:59:59Z',
+    '2027-02-28T23:59:59-23:59',
+  ])('is kept if it exists: %s', (text) => {
+    expect(check(timestampInput, text)).toEqual({ value: Date.parse(text) });
   });
 });
