@@ -194,6 +194,11 @@ export class SimulatedService {
     return this.allQueues.reduce((sum, { late }) => sum + late, 0);
   }
 
+  /** The time by the clock of the process whose command the table performs. */
+  get writerClock(): number {
+    return this.world.now + (this.writer?.skewMs ?? 0);
+  }
+
   get deadLetters(): number {
     return this.allQueues.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
   }
