@@ -9,16 +9,8 @@ interface Bug {
   seed?: number;
 }
 
-/** Bugs that the simulation must find: at least one for each promise. Each one needs only a small mistake. */
+/** Bugs that the simulation must find: one for each promise, which the types of `invariants.ts` require. Each is a small mistake. */
 export const PLANTED_BUGS = [
-  {
-    name: 'the response is not stored with the rotation of a key',
-    promise: 'A request that took effect never returns 404, 409 or 412',
-    file: 'lib/keys/handlers.ts',
-    from: 'const also = [...idempotencyWrites(response), entry];',
-    to: 'const also = [entry];',
-    seed: 526,
-  },
   {
     name: 'a write does not recognize its own id',
     promise: 'A request that took effect never returns 404, 409 or 412',
@@ -173,13 +165,6 @@ export const PLANTED_BUGS = [
     file: 'lib/deliveries/fan-out.ts',
     from: 'documents.length === 0 || ',
     to: 'true || ',
-  },
-  {
-    name: 'a disabled webhook is skipped without a record',
-    promise: 'Every event has a delivery to every webhook',
-    file: 'lib/deliveries/fan-out.ts',
-    from: "status === 'disabled'",
-    to: 'false',
   },
   {
     name: 'an event soon after the creation of a webhook is not sent',
