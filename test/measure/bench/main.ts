@@ -6,7 +6,6 @@ import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
 import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
-import { measureLimits } from './limits.ts';
 import { measureThroughput } from './throughput.ts';
 
 type Measure = (assembly: string) => Promise<object>;
@@ -26,10 +25,6 @@ const MEASUREMENTS: Record<string, readonly [title: string, measure: Measure]> =
   isolation: [
     'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others change',
     measureIsolation,
-  ],
-  limits: [
-    'Limits: processor milliseconds for the most expensive invalid bodies of 1 MiB and of the largest size',
-    measureLimits,
   ],
 };
 
