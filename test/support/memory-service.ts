@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import type {
   APIGatewayAuthorizerResult,
   APIGatewayProxyResult,
@@ -8,35 +7,20 @@ import type {
   Context,
   SQSBatchResponse,
 } from 'aws-lambda';
-import * as authorizer from '../../functions/authorizer.ts';
-import * as checkConnection from '../../functions/check-connection.ts';
 import * as createProject from '../../functions/create-project.ts';
-import * as deliverFunction from '../../functions/deliver.ts';
-import * as documents from '../../functions/documents.ts';
-import * as emailEvents from '../../functions/email-events.ts';
-import * as events from '../../functions/events.ts';
-import * as fanOut from '../../functions/fan-out.ts';
-import * as keys from '../../functions/keys.ts';
-import * as project from '../../functions/project.ts';
 import * as projects from '../../functions/projects.ts';
-import * as stats from '../../functions/stats.ts';
-import * as tokens from '../../functions/tokens.ts';
-import * as webhooks from '../../functions/webhooks.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { Item } from '../../infra/local/memory/expressions.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
-import { LANES } from '../../lib/deliveries/lanes.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
-import { LANE_QUEUES } from '../../lib/deployment.ts';
 import { COMMON_HEADERS } from '../../lib/http/headers.ts';
-import type { ApiFunction } from '../../lib/http/operation.ts';
 import { allOperations, operationAt } from '../../lib/http/operations.ts';
 import { methodNotAllowed, Problem, type ProblemCode, problemResult } from '../../lib/http/problems.ts';
-import type { ApiHandler } from '../../lib/http/serve.ts';
 import type { Email } from '../../lib/projects/emails.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { expectConformance } from './conformance.ts';
+import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
 import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
 import { type Answer, type Client, projectOf } from './service.ts';
@@ -114,28 +98,13 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
   });
   const { table } = connect(runtime);
 
-  const functions: Partial<Record<ApiFunction, ApiHandler>> = {
-    keys: keys.create(runtime),
-    tokens: tokens.create(runtime),
-    project: project.create(runtime),
-    events: events.create(runtime),
-    documents: documents.create(runtime),
-    webhooks: webhooks.create(runtime),
-  };
-  const authorize = authorizer.create(runtime);
-  const deliver = Object.fromEntries(
-    LANES.map((lane) => {
-      const variables = { ...runtime.variables, LANE: lane };
-      return [LANE_QUEUES[lane], deliverFunction.create({ ...runtime, variables }, isPosting ? undefined : () => post)];
-    }),
-  );
-  const consumers: Record<string, Consumer> = {
-    ...deliver,
-    CHECKS_QUEUE_URL: checkConnection.create(runtime),
-    SUMMARIES_QUEUE_URL: emailEvents.create(runtime),
-  };
-  const fanOutEvents: Consumer = fanOut.create(runtime);
-  const countDeliveries = stats.create(runtime);
+  const entries = new Map<string, Handler>();
+  /** Performs an invocation in the one execution environment of a function. */
+  function invoke(name: string, event: object): Promise<unknown> {
+    const entry = entries.get(name) ?? createEntry(name, runtime, isPosting ? {} : { poster: () => post });
+    entries.set(name, entry);
+    return entry(event as never, {} as Context);
+  }
 
   function send(command: Command): Promise<object> {
     const { around } = faults;
@@ -148,9 +117,8 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
     if (fault) throw fault;
     if (name === 'SendEmail') return sendEmail(input);
     if (name === 'CreateSchedule') {
-      const { QueueUrl, MessageBody } = JSON.parse(input.Target.Input);
-      const at = Date.parse(`${input.ScheduleExpression.slice('at('.length, -1)}Z`);
-      later(at - now, () => receive(QueueUrl, MessageBody));
+      const { at, queueUrl, body } = scheduledMessage(input);
+      later(at - now, () => receive(queueUrl, body));
       return {};
     }
     if (name !== 'SendMessageBatch') return db.execute(command);
@@ -177,21 +145,16 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
   function onChange(before: Item | undefined, after: Item | undefined): void {
     const pk = String(after?.pk);
     const record = streamRecord(before, after, String(++sequence));
-    if (after && !before && pk.startsWith('EVENT#'))
-      later(0, () => fanOutEvents({ Records: [record] } as never, {} as Context));
-    if (after && pk.startsWith('HOOK#'))
-      later(0, () => countDeliveries({ Records: [record], shardId: 'shard' } as never));
+    if (after && !before && pk.startsWith('EVENT#')) later(0, () => invoke('fan-out', { Records: [record] }));
+    if (after && pk.startsWith('HOOK#')) later(0, () => invoke('stats', { Records: [record], shardId: 'shard' }));
   }
 
   async function receive(queueUrl: string, body: string): Promise<void> {
-    const variable = queueUrl.split('/').at(-1) ?? '';
-    const isDelivery = !['CHECKS_QUEUE_URL', 'SUMMARIES_QUEUE_URL'].includes(variable);
+    const consumer = consumerOf(queueUrl);
+    const isDelivery = consumer.startsWith('deliver ');
     if (isDelivery) messages.push(JSON.parse(body));
-    const attributes = { ApproximateReceiveCount: '1' };
-    const Records = [{ messageId: randomUUID(), body, attributes, eventSource: 'aws:sqs' }];
-    const response = await consumers[variable]?.({ Records } as never, {} as Context);
-    if ((response as SQSBatchResponse).batchItemFailures.length > 0)
-      later(isDelivery ? 1000 : VISIBILITY_MS, () => receive(queueUrl, body));
+    const response = (await invoke(consumer, { Records: [queueRecord(randomUUID(), body)] })) as SQSBatchResponse;
+    if (response.batchItemFailures.length > 0) later(isDelivery ? 1000 : VISIBILITY_MS, () => receive(queueUrl, body));
   }
 
   async function post(request: Post) {
@@ -268,16 +231,17 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
     const methodArn = 'arn:aws:execute-api:eu-central-1:1:api/live/GET/';
     const request = { ...event, methodArn, multiValueHeaders } as unknown as APIGatewayRequestAuthorizerEvent;
     if (operation?.callers !== 'anyone') {
-      const decision = await authorize(request).catch(() => undefined);
+      const decision = (await invoke('authorizer', request).catch(() => undefined)) as
+        | APIGatewayAuthorizerResult
+        | undefined;
       if (!decision) return reject(new Problem('unauthorized', 'Send a valid credential.'));
       const problem = problemOf(decision);
       if (problem) return reject(problem);
       requestContext.authorizer = decision.context as never;
     }
-    const handle = operation && functions[operation.function];
-    return handle
-      ? handling.run(true, () => handle(event))
-      : reject(new Problem('route_not_found', 'The tests in memory have no such function.'));
+    if (!operation || operation.function === 'dashboard')
+      return reject(new Problem('route_not_found', 'The tests in memory have no such function.'));
+    return handling.run(true, () => invoke(operation.function, event)) as Promise<APIGatewayProxyResult>;
   }
 
   return {
@@ -331,7 +295,7 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
         reason === 'bounced'
           ? { bounce: { bounceType: 'Permanent', bouncedRecipients: recipients } }
           : { complaint: { complainedRecipients: recipients } };
-      await emailEvents.create(runtime)({ detail: { mail, ...report } }, {} as Context);
+      await invoke('email-events', { detail: { mail, ...report } });
     },
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;
@@ -341,23 +305,10 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
   };
 }
 
-type Consumer = (batch: never, context: Context) => Promise<unknown>;
-
 interface SendEmailInput {
   Destination: { ToAddresses: [string] };
   Message: { Subject: { Data: string }; Body: { Text: { Data: string }; Html: { Data: string } } };
   Tags: [{ Value: string }];
-}
-
-/** A change of an item, as the stream of the table reports it. */
-function streamRecord(before: Item | undefined, after: Item | undefined, SequenceNumber: string) {
-  const image = (item: Item | undefined) => item && marshall(item, { removeUndefinedValues: true });
-  const { pk = '', sk = '' } = after ?? before ?? {};
-  const Keys = marshall({ pk, sk });
-  return {
-    eventID: SequenceNumber,
-    dynamodb: { Keys, SequenceNumber, OldImage: image(before), NewImage: image(after) },
-  };
 }
 
 function answerOf({ statusCode, headers = {}, body }: APIGatewayProxyResult): Answer {

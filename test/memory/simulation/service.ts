@@ -1,41 +1,35 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse } from 'aws-lambda';
-import * as authorizer from '../../../functions/authorizer.ts';
-import * as checkConnection from '../../../functions/check-connection.ts';
-import * as deliver from '../../../functions/deliver.ts';
-import * as documents from '../../../functions/documents.ts';
-import * as emailEvents from '../../../functions/email-events.ts';
-import * as events from '../../../functions/events.ts';
-import * as fanOut from '../../../functions/fan-out.ts';
-import * as keys from '../../../functions/keys.ts';
-import * as stats from '../../../functions/stats.ts';
-import * as tokens from '../../../functions/tokens.ts';
-import * as webhooks from '../../../functions/webhooks.ts';
 import type { Item } from '../../../infra/local/memory/expressions.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
-import type { Runtime } from '../../../lib/aws/runtime.ts';
 import type { Post, TimedOutcome } from '../../../lib/deliveries/attempt.ts';
-import { LANES, type Lane, QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
+import { QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import type { Watch } from '../../../lib/deliveries/make-attempt.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
-import { BY_STATUS, LANE_QUEUES } from '../../../lib/deployment.ts';
-import type { CheckMessage } from '../../../lib/documents/connections.ts';
+import { BY_STATUS } from '../../../lib/deployment.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { newKeyRecord } from '../../../lib/keys/key.ts';
-import type { SummaryMessage } from '../../../lib/projects/project-emails.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import {
+  CONSUMERS,
+  consumerOf,
+  createEntry,
+  type Handler,
+  queueRecord,
+  scheduledMessage,
+  streamRecord,
+} from '../../support/entries.ts';
 import { RecordedDynamoDb } from '../../support/memory-table.ts';
-import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
+import { type Command, runtimeWith } from '../../support/runtime.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import { HotPartition } from './hot-partition.ts';
 import { authorizerEventOf, proxyEventOf, type Request, type Response } from './requests.ts';
-import { SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
+import { type Settle, SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
 import type { Process, World } from './world.ts';
 
 export interface SentEmail {
@@ -44,9 +38,8 @@ export interface SentEmail {
 }
 
 const API_LIMIT_MS = 20_000;
-const DELIVER_LIMIT_MS = 30_000;
+const QUEUE_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
-const CHECK_LIMIT_MS = 30_000;
 /** The delays until indexes and eventually consistent reads contain a write. Most writes take milliseconds. */
 const REPLICATION_MS = [1, 10, 900];
 export const MAX_REPLICATION_MS = Math.max(...REPLICATION_MS);
@@ -61,31 +54,6 @@ const SHARDS = ['shard-0', 'shard-1'];
 /** How often an invocation starts a new execution environment although a warm one is idle. */
 const COLD_RATE = 0.2;
 
-type Handler = (event: never, context: Context) => Promise<unknown>;
-
-/** The deployed entries of the functions. */
-const ENTRIES: Readonly<Record<string, (runtime: Runtime, poster: () => PostIn) => Handler>> = {
-  authorizer: authorizer.create,
-  'check-connection': checkConnection.create,
-  documents: documents.create,
-  'email-events': (runtime) => emailEvents.create(runtime),
-  events: events.create,
-  'fan-out': (runtime) => fanOut.create(runtime),
-  keys: keys.create,
-  stats: stats.create,
-  tokens: tokens.create,
-  webhooks: webhooks.create,
-  ...Object.fromEntries(
-    LANES.map((lane) => [
-      `deliver ${lane}`,
-      (runtime: Runtime, poster: () => PostIn) =>
-        deliver.create({ ...runtime, variables: { ...runtime.variables, LANE: lane } }, poster as never),
-    ]),
-  ),
-};
-
-type PostIn = (post: Post, watch: Watch) => Promise<TimedOutcome>;
-
 /** An execution environment of a function. It runs one invocation at a time and keeps its module state. */
 interface Environment {
   handler: Handler;
@@ -97,9 +65,8 @@ interface Environment {
 /** The real code of the service on simulated services. */
 export class SimulatedService {
   readonly db: RecordedDynamoDb;
-  readonly queues: Record<Lane, SimulatedQueue<QueueMessage>>;
-  readonly checks: SimulatedQueue<CheckMessage>;
-  readonly summaries: SimulatedQueue<SummaryMessage>;
+  /** The queues by the functions that they feed. */
+  private readonly queues: ReadonlyMap<string, SimulatedQueue<object>>;
   readonly scheduler: SimulatedScheduler;
   readonly stream: SimulatedStream<DynamoDBRecord>;
   readonly shards: ReadonlyMap<string, SimulatedStream<DynamoDBRecord>>;
@@ -138,14 +105,13 @@ export class SimulatedService {
   constructor(world: World) {
     this.world = world;
     this.hotPartition = new HotPartition(world);
-    const consumer = (lane: Lane) => (batch: readonly QueueMessage[], settle: Settle) =>
-      this.deliver(lane, batch, settle);
-    this.queues = Object.fromEntries(
-      LANES.map((lane) => [lane, new SimulatedQueue(world, consumer(lane), 0.02)]),
-    ) as Record<Lane, SimulatedQueue<QueueMessage>>;
-    this.checks = new SimulatedQueue(world, (batch, settle) => this.check(batch, settle), 0.02);
-    this.summaries = new SimulatedQueue(world, (batch, settle) => this.summarize(batch, settle), 0.02);
-    this.scheduler = new SimulatedScheduler(world, (message) => this.queues.quick.send(message));
+    this.queues = new Map(
+      Object.values(CONSUMERS).map((fn) => [
+        fn,
+        new SimulatedQueue(world, (batch, settle) => this.consumeMessages(fn, batch, settle), 0.02),
+      ]),
+    );
+    this.scheduler = new SimulatedScheduler(world);
     this.stream = new SimulatedStream<DynamoDBRecord>(world, (batch, settle) => this.fanOut(batch, settle));
     this.shards = new Map(
       SHARDS.map((shard) => [
@@ -160,8 +126,9 @@ export class SimulatedService {
     this.db = new RecordedDynamoDb({
       onChange: (before, after) => {
         this.writer?.written.add(String((after ?? before)?.pk).split('#')[0] ?? '');
-        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(this.recordOf(before, after));
-        if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(this.recordOf(before, after));
+        const record = () => streamRecord(before, after, String(++this.sequence));
+        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(record());
+        if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(record());
         this.onChange(before, after);
       },
       replicate: (apply) => world.after(world.pick(REPLICATION_MS), apply),
@@ -185,13 +152,13 @@ export class SimulatedService {
     const waiting = [...this.setAside.keys()].some((id) => !this.replayed.has(id));
     return (
       !waiting &&
-      [...this.allQueues, this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0)
+      [...this.queues.values(), this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0)
     );
   }
 
   /** The number of messages that arrived hours late. */
   get lateMessages(): number {
-    return this.allQueues.reduce((sum, { late }) => sum + late, 0);
+    return [...this.queues.values()].reduce((sum, { late }) => sum + late, 0);
   }
 
   /** The time by the clock of the process whose command the table performs. */
@@ -200,11 +167,7 @@ export class SimulatedService {
   }
 
   get deadLetters(): number {
-    return this.allQueues.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
-  }
-
-  private get allQueues() {
-    return [...Object.values(this.queues), this.checks, this.summaries];
+    return [...this.queues.values()].reduce((sum, { deadLetters }) => sum + deadLetters, 0);
   }
 
   get isAnyDisabled(): boolean {
@@ -304,12 +267,10 @@ export class SimulatedService {
       wait: () => this.world.wait(processOf(), 20),
     });
     const keep = (record: DynamoDBRecord) => this.world.call(processOf(), 's3 PutObject', () => this.keep(record));
-    const entry = ENTRIES[fn];
-    if (!entry) throw new Error(`There is no function ${fn}`);
-    environment.handler =
-      fn === 'fan-out'
-        ? fanOut.create(runtime, () => keep as never)
-        : entry(runtime, () => (post, watch) => this.post(processOf(), fn, post, watch));
+    environment.handler = createEntry(fn, runtime, {
+      poster: () => (post, watch) => this.post(processOf(), fn, post, watch as Watch),
+      keeper: () => keep as never,
+    });
     return environment;
   }
 
@@ -319,9 +280,8 @@ export class SimulatedService {
       case 'SendMessageBatch':
         return this.world.call(process, 'sqs SendMessageBatch', () => this.enqueue(process, input));
       case 'CreateSchedule': {
-        const { MessageBody } = JSON.parse(input.Target.Input);
-        const at = Date.parse(`${input.ScheduleExpression.slice('at('.length, -1)}Z`);
-        const create = () => this.scheduler.create(input.Name, at, JSON.parse(MessageBody));
+        const { at, queueUrl, body } = scheduledMessage(input);
+        const create = () => this.scheduler.create(input.Name, at, () => this.queueAt(queueUrl).send(JSON.parse(body)));
         return this.world.call(process, 'scheduler CreateSchedule', () => create() ?? {});
       }
       case 'SendEmail':
@@ -355,14 +315,12 @@ export class SimulatedService {
     const queue = this.queueAt(QueueUrl);
     const refused = Entries.filter(({ MessageBody }) => process.name === 'fan-out' && this.isRefused(MessageBody));
     for (const entry of Entries)
-      if (!refused.includes(entry)) queue.send(JSON.parse(entry.MessageBody) as never, entry.DelaySeconds);
+      if (!refused.includes(entry)) queue.send(JSON.parse(entry.MessageBody), entry.DelaySeconds);
     return { Failed: refused.map(({ Id }) => ({ Id, Code: 'InvalidMessageContents', SenderFault: true })) };
   }
 
-  private queueAt(url: string): SimulatedQueue<QueueMessage> | SimulatedQueue<CheckMessage> {
-    const lane = LANES.find((each) => VARIABLES[LANE_QUEUES[each]] === url);
-    if (url === VARIABLES.SUMMARIES_QUEUE_URL) return this.summaries as never;
-    return lane ? this.queues[lane] : this.checks;
+  private queueAt(url: string): SimulatedQueue<object> {
+    return this.queues.get(consumerOf(url)) as SimulatedQueue<object>;
   }
 
   /** Whether the queue rejects a message, which the fan-out sets aside. */
@@ -402,18 +360,6 @@ export class SimulatedService {
     });
   }
 
-  /** A change of an item in the stream of the table. */
-  private recordOf(before: Item | undefined, after: Item | undefined): DynamoDBRecord {
-    const image = (item: Item | undefined) => item && (marshall(item, { removeUndefinedValues: true }) as never);
-    const { pk, sk } = after ?? {};
-    const SequenceNumber = String(++this.sequence);
-    const images = { ...(before && { OldImage: image(before) }), ...(after && { NewImage: image(after) }) };
-    return {
-      eventID: SequenceNumber,
-      dynamodb: { Keys: image({ pk, sk } as Item) as never, SequenceNumber, ...images },
-    };
-  }
-
   private shardOf({ sk }: Item): SimulatedStream<DynamoDBRecord> {
     const shard = SHARDS[String(sk).charCodeAt(String(sk).length - 1) % SHARDS.length] ?? '';
     return this.shards.get(shard) as SimulatedStream<DynamoDBRecord>;
@@ -431,25 +377,9 @@ export class SimulatedService {
     this.invoke('stats', 'stats', STATS_LIMIT_MS, work, () => settle('all'));
   }
 
-  private deliver(lane: Lane, batch: readonly QueueMessage[], settle: Settle): void {
-    this.consumeMessages(`deliver ${lane}`, DELIVER_LIMIT_MS, batch, settle);
-  }
-
-  private summarize(batch: readonly SummaryMessage[], settle: Settle): void {
-    this.consumeMessages('email-events', CHECK_LIMIT_MS, batch, settle);
-  }
-
-  private check(batch: readonly CheckMessage[], settle: Settle): void {
-    this.consumeMessages('check-connection', CHECK_LIMIT_MS, batch, settle);
-  }
-
-  private consumeMessages(fn: string, limitMs: number, batch: readonly object[], settle: Settle): void {
-    const records = batch.map((message, i) => ({
-      messageId: String(i),
-      body: JSON.stringify(message),
-      attributes: { ApproximateReceiveCount: '1' },
-    }));
-    this.consume(fn, limitMs, records, ({ messageId }) => messageId, settle);
+  private consumeMessages(fn: string, batch: readonly object[], settle: Settle): void {
+    const records = batch.map((message, i) => queueRecord(String(i), JSON.stringify(message)));
+    this.consume(fn, QUEUE_LIMIT_MS, records, ({ messageId }) => messageId, settle);
   }
 
   /** Runs one invocation for a batch. Failed records are retried, or all records if the process is killed. */
@@ -536,8 +466,6 @@ export class SimulatedService {
     await this.world.wait(process, durationMs - passedMs);
   }
 }
-
-type Settle = (failed: ReadonlySet<number> | 'all') => void;
 
 interface QueueEntry {
   Id: string;

@@ -1,4 +1,3 @@
-import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import type { World } from './world.ts';
 
 /** Receives after which a message is a dead letter (infra/queues.ts). */
@@ -9,6 +8,10 @@ const VISIBILITY_MS = (6 * 30 + 5) * 1000;
 /** The rate of outages, in which a message arrives hours late. */
 const OUTAGE_RATE = 0.003;
 const OUTAGE_MS = 5 * 60 * 60 * 1000;
+
+/** Ends a batch with the positions of its failed records. */
+export type Settle = (failed: ReadonlySet<number> | 'all') => void;
+type Consumer<Entry> = (batch: readonly Entry[], settle: Settle) => void;
 
 interface Stored<Message> {
   message: Message;
@@ -26,7 +29,7 @@ interface Stored<Message> {
 export class SimulatedQueue<Message> {
   private readonly visible: Stored<Message>[] = [];
   private readonly world: World;
-  private readonly consume: (batch: readonly Message[], settle: (failed: ReadonlySet<number> | 'all') => void) => void;
+  private readonly consume: Consumer<Message>;
   private readonly duplicateRate: number;
   private hidden = 0;
   private isPolling = false;
@@ -34,11 +37,7 @@ export class SimulatedQueue<Message> {
   /** The number of messages that arrived hours late. */
   late = 0;
 
-  constructor(
-    world: World,
-    consume: (batch: readonly Message[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
-    duplicateRate: number,
-  ) {
+  constructor(world: World, consume: Consumer<Message>, duplicateRate: number) {
     this.world = world;
     this.consume = consume;
     this.duplicateRate = duplicateRate;
@@ -114,25 +113,23 @@ export class SimulatedQueue<Message> {
 export class SimulatedScheduler {
   private readonly names = new Set<string>();
   private readonly world: World;
-  private readonly send: (message: QueueMessage) => void;
 
-  constructor(world: World, send: (message: QueueMessage) => void) {
+  constructor(world: World) {
     this.world = world;
-    this.send = send;
   }
 
   get size(): number {
     return this.names.size;
   }
 
-  create(name: string, atMs: number, message: QueueMessage): void {
+  create(name: string, atMs: number, send: () => void): void {
     if (this.names.has(name)) return; // ConflictException, which the adapter treats as success
     this.names.add(name);
     const lateMs = Math.floor(this.world.choosing() * 60_000);
     this.world.after(Math.max(0, atMs - this.world.now) + lateMs, () => {
       this.names.delete(name);
-      this.send(message);
-      if (this.world.chance(0.02)) this.send(message);
+      send();
+      if (this.world.chance(0.02)) send();
     });
   }
 }
@@ -143,16 +140,12 @@ export class SimulatedScheduler {
 export class SimulatedStream<Entry> {
   private readonly records: Entry[] = [];
   private readonly world: World;
-  private readonly consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void;
+  private readonly consume: Consumer<Entry>;
   private readonly delaysMs: readonly number[];
   private isBusy = false;
 
   /** Reads all new records after one of the delays. */
-  constructor(
-    world: World,
-    consume: (batch: readonly Entry[], settle: (failed: ReadonlySet<number> | 'all') => void) => void,
-    delaysMs: readonly number[] = [10, 200, 1000],
-  ) {
+  constructor(world: World, consume: Consumer<Entry>, delaysMs: readonly number[] = [10, 200, 1000]) {
     this.world = world;
     this.consume = consume;
     this.delaysMs = delaysMs;
