@@ -43,6 +43,16 @@ interface MemoryServiceOptions {
   variables?: Readonly<Record<string, string | undefined>>;
   /** Sends the requests of attempts over the network instead of to `endpoint`. */
   isPosting?: boolean;
+  /** The state to start with. */
+  from?: MemorySnapshot;
+}
+
+/** The state of a service without pending work. */
+interface MemorySnapshot {
+  now: number;
+  /** The number of changes of the table. */
+  changes: number;
+  items: readonly Item[];
 }
 
 /** The status code with which an endpoint responds. */
@@ -53,8 +63,8 @@ type Behaviour = number | ((post: Post, count: number) => number | Promise<numbe
  * memory that the contract tests verify. Every response is checked against the OpenAPI document. The clock stands still
  * between requests, and work that is due later waits for `settle` or `advance`.
  */
-export function memoryService({ variables = {}, isPosting = false }: MemoryServiceOptions = {}) {
-  let now = Date.UTC(2026, 0, 31, 12);
+export function memoryService({ variables = {}, isPosting = false, from }: MemoryServiceOptions = {}) {
+  let now = from?.now ?? Date.UTC(2026, 0, 31, 12);
   const clock = () => now;
   const emails: (Email & { at: number })[] = [];
   const log: string[] = [];
@@ -71,7 +81,7 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
   const handling = new AsyncLocalStorage<true>();
   const checks: number[] = [];
   const messages: QueueMessage[] = [];
-  let sequence = 0;
+  let changes = 0;
 
   const later = (delayMs: number, run: () => Promise<unknown>) => void due.push({ at: now + delayMs, run });
 
@@ -97,6 +107,9 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
     },
   });
   const { table } = connect(runtime);
+  for (const Item of from?.items ?? []) db.execute({ name: 'Put', input: { TableName: VARIABLES.TABLE_NAME, Item } });
+  due.length = 0; // these changes have had their effects
+  changes = from?.changes ?? 0;
 
   const entries = new Map<string, Handler>();
   /** Performs an invocation in the one execution environment of a function. */
@@ -144,7 +157,7 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
 
   function onChange(before: Item | undefined, after: Item | undefined): void {
     const pk = String(after?.pk);
-    const record = streamRecord(before, after, String(++sequence));
+    const record = streamRecord(before, after, String(++changes));
     if (after && !before && pk.startsWith('EVENT#')) later(0, () => invoke('fan-out', { Records: [record] }));
     if (after && pk.startsWith('HOOK#')) later(0, () => invoke('stats', { Records: [record], shardId: 'shard' }));
   }
@@ -287,6 +300,11 @@ export function memoryService({ variables = {}, isPosting = false }: MemoryServi
     /** Runs an operation on projects, like an operator. */
     administer: projects.create(runtime),
     db,
+    /** Does all work that is due, and returns the state after it. */
+    async snapshot(): Promise<MemorySnapshot> {
+      await work();
+      return { now, changes, items: [...db.items()].map((item) => structuredClone(item)) };
+    },
     /** Reports an address of a project, like SES. */
     async stopEmails(project_id: string, emailAddress: string, reason: 'bounced' | 'complained') {
       const mail = { tags: { project: [project_id] } };

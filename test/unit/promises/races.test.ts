@@ -3,7 +3,7 @@ import { operations } from '../../../lib/http/operations.ts';
 import { MAX_WEBHOOKS } from '../../../lib/webhooks/webhook.ts';
 import type { Answer } from '../../support/service.ts';
 import { everyInterleaving } from './interleavings.ts';
-import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';
+import { type Changing, changing, newScene, perform, type Scene, scenesOf, stateOf } from './scene.ts';
 
 type Act = (scene: Scene) => Promise<Answer>;
 type Acts = readonly [Act, Act];
@@ -79,11 +79,11 @@ describe('two concurrent requests', () => {
   });
 
   it('create only the last webhook within the limit', async () => {
-    const full = async () => {
+    const full = scenesOf(async () => {
       const scene = await newScene();
       for (let i = 2; i < MAX_WEBHOOKS; i++) expect((await perform(scene, 'createWebhook')).status).toBe(201);
       return scene;
-    };
+    });
     await expectSerializable([of('createWebhook', 1), of('createWebhook', 2)], full);
   });
 
