@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
+import { LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { newId, newKey, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
@@ -73,5 +74,24 @@ describe('the admin keys of a project with many keys', () => {
     expect(found).toContain(oldest);
     expect(found).not.toContain(middle);
     expect(queries.length).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('the check of the layout', () => {
+  it('is one read of a new client, in parallel with its first read', async () => {
+    const reads: Command['input'][] = [];
+    const table = createTable(
+      runtimeWith(async ({ input }) => {
+        reads.push(input.Key);
+        return {};
+      }),
+    );
+    const key = { pk: 'a', sk: 'b' };
+    const first = table.get(key);
+    await Promise.resolve();
+    expect(reads).toEqual([key, LAYOUT_KEY]);
+    await first;
+    await table.get(key);
+    expect(reads).toEqual([key, LAYOUT_KEY, key]);
   });
 });
