@@ -46,7 +46,6 @@ export function createSite(securityContact: string): Site {
     ],
     missingPage: docs.missingPage,
     securityContact,
-    redirects: { '/': '/dashboard' },
     methods: allowedMethods,
   };
 }

@@ -2,7 +2,7 @@ import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
-import { countAttempt, publishMetrics } from '../aws/metrics.ts';
+import { countAttempt, publishMetrics } from '../aws/log.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { type DeliverDeps, type DeliverResult, deliver } from './deliver.ts';
 import { type Endpoints, endpoints } from './endpoint-store.ts';

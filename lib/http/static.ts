@@ -23,8 +23,6 @@ export interface Site {
   missingPage: Page;
   /** The URI for reports of vulnerabilities. Empty if the operator has not set one. */
   securityContact: string;
-  /** The target of a redirect, below the base URL of the API. */
-  redirects: Readonly<Record<string, string>>;
   /** The methods of every path of the API, because requests with other methods arrive here too. */
   methods: Readonly<Record<string, readonly string[]>>;
 }
@@ -45,22 +43,19 @@ const PAGE_METHODS = ['GET', 'HEAD'];
 /** A path that a `Location` can contain as it is. */
 const SAFE_PATH = /^(?:\/[\w.-]+)+$/;
 
+type Line = (event: string, fields: Record<string, unknown>) => void;
+
 const PAGE_HEADERS = {
   ...COMMON_HEADERS,
   'Referrer-Policy': 'no-referrer',
 };
 
-interface SiteLog {
-  info(event: string, fields: Record<string, unknown>): void;
-}
-
 /**
  * Serves pages by their path in the API, and rejects methods that a path does not have. Every page and asset is public and needs
  * no credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createSite({ pages, missingPage, securityContact, redirects, methods }: Site, log: SiteLog) {
+export function createSite({ pages, missingPage, securityContact, methods }: Site, log: { info: Line }) {
   const pageAt = new Map(pages);
-  const targetOf = new Map(Object.entries(redirects));
   const methodsAt = new Map(Object.entries(methods));
 
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
@@ -79,13 +74,10 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
     const page = pageAt.get(path);
     const allowed = methodsAt.get(event.resource) ?? (page && PAGE_METHODS);
     if (allowed && !allowed.includes(event.httpMethod)) return methodNotAllowed(allowed);
-    const target = targetOf.get(event.resource);
-    if (target !== undefined)
-      return { statusCode: 302, headers: { Location: baseUrl + target, 'Cache-Control': 'no-store' }, body: '' };
+    if (path === '/') return redirect(302, `${baseUrl}/dashboard`);
     // API Gateway ignores a trailing slash, but relative links of pages need the path without it. Operations have no links.
     const isPage = !path.startsWith('/v1/');
-    if (isPage && SAFE_PATH.test(path) && event.requestContext.path.endsWith('/'))
-      return { statusCode: 308, headers: { Location: baseUrl + path, 'Cache-Control': 'no-store' }, body: '' };
+    if (isPage && SAFE_PATH.test(path) && event.requestContext.path.endsWith('/')) return redirect(308, baseUrl + path);
     if (path === SECURITY_TXT && securityContact !== '') {
       const text = securityTxt(securityContact, baseUrl, event.requestContext.requestTimeEpoch);
       return contentOf({ type: 'text/plain; charset=utf-8', kind: 'document', text }, 200, baseUrl);
@@ -95,6 +87,12 @@ export function createSite({ pages, missingPage, securityContact, redirects, met
     return acceptsHtml && path.startsWith('/docs/') ? contentOf(missingPage, 404, baseUrl) : routeNotFound();
   }
 }
+
+const redirect = (statusCode: 302 | 308, Location: string): APIGatewayProxyResult => ({
+  statusCode,
+  headers: { Location, 'Cache-Control': 'no-store' },
+  body: '',
+});
 
 /** The security contact of RFC 9116. It expires like a copy that a reader keeps, because each response is new. */
 const securityTxt = (contact: string, baseUrl: string, now: number): string =>
