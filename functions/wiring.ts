@@ -4,7 +4,7 @@ import { queue } from '../lib/aws/queue.ts';
 import type { Runtime } from '../lib/aws/runtime.ts';
 import type { ConnectionsDeps } from '../lib/documents/lost-connections.ts';
 import { emailBudgets } from '../lib/projects/email-budget-store.ts';
-import { projectEmails, type SummaryMessage } from '../lib/projects/project-emails.ts';
+import { projectEmails, type SummaryMessage } from '../lib/projects/email-store.ts';
 import { projects } from '../lib/projects/store.ts';
 
 /** Sends emails, and schedules their summaries. The previous release does not set the variable of that queue. */

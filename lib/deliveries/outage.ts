@@ -1,7 +1,7 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
+import type { ProjectEmails } from '../projects/email-store.ts';
 import { recipientsOf } from '../projects/mailboxes.ts';
 import type { ProjectRecord } from '../projects/project.ts';
-import type { ProjectEmails } from '../projects/project-emails.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Claim, Endpoints } from './endpoint-store.ts';

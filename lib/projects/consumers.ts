@@ -3,8 +3,8 @@ import type { SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
+import { SummaryMessage } from './email-store.ts';
 import type { UndeliverableEmail } from './mailboxes.ts';
-import { SummaryMessage } from './project-emails.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 

@@ -7,12 +7,12 @@ import { changedMembers } from '../json.ts';
 import type { AuditAction } from './audit.ts';
 import { auditing } from './audit-handlers.ts';
 import { emailAllowedAt, withEmail } from './email-budget.ts';
+import type { Emailing } from './email-store.ts';
 import { dashboardOf, type Email, emailOf, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf } from './mailboxes.ts';
 import { notifying } from './notice-handlers.ts';
 import { projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
-import type { Emailing } from './project-emails.ts';
 import { projects as projectsIn } from './store.ts';
 
 /** A test email, and the change that it belongs to. */

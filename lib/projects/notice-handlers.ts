@@ -2,8 +2,8 @@ import type { Backend } from '../aws/backend.ts';
 import { ConflictError } from '../errors.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
+import type { ProjectEmails } from './email-store.ts';
 import { type Notice, noticeEmail } from './notices.ts';
-import type { ProjectEmails } from './project-emails.ts';
 import { projects } from './store.ts';
 
 /**

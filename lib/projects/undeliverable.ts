@@ -1,8 +1,8 @@
 import { optimistically } from '../concurrency.ts';
+import type { ProjectEmails } from './email-store.ts';
 import { type Email, emailOf, inert, linkTo } from './emails.ts';
 import { isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
-import type { ProjectEmails } from './project-emails.ts';
 import type { ProjectStore } from './store.ts';
 
 export interface UndeliverableDeps {

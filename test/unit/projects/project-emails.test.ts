@@ -2,8 +2,8 @@ import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
 import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
+import { projectEmails, type SummaryMessage } from '../../../lib/projects/email-store.ts';
 import type { Email } from '../../../lib/projects/emails.ts';
-import { projectEmails, type SummaryMessage } from '../../../lib/projects/project-emails.ts';
 import { newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryTable } from '../../support/memory-table.ts';
 
