@@ -42,8 +42,7 @@ export async function bundleAhead(): Promise<void> {
  * Bundles all functions in one pass, so that esbuild reads shared files only once. The result is the same as in separate passes.
  */
 function options() {
-  // `wiring.ts` is no entry.
-  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => /^(?!wiring).*\.ts$/.test(name));
+  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts'));
   const entries = files.map((file) => basename(file, '.ts'));
   return {
     ...bundleOptions,

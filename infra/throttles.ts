@@ -11,7 +11,7 @@ import {
 import { Construct } from 'constructs';
 import { allowsCrossOrigin } from '../lib/http/operation.ts';
 import { methodsOf, operations, operationsByPath } from '../lib/http/operations.ts';
-import { SHARES, shareKey } from '../lib/projects/shares.ts';
+import { SHARES, shareKey } from '../lib/projects/project.ts';
 import { pinLogicalId } from './logical-ids.ts';
 
 /** The throttle of a public operation, for all callers together. Browsers and CDNs can cache pages. */

@@ -3,23 +3,35 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { countAttempt, publishMetrics } from '../aws/log.ts';
+import { variable } from '../aws/runtime.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
+import { projectEmails } from '../projects/email-store.ts';
 import { type DeliverDeps, type DeliverResult, deliver } from './deliver.ts';
 import { type Endpoints, endpoints } from './endpoint-store.ts';
+import type { Lane } from './lanes.ts';
 import { deliveryLog } from './log-store.ts';
 import { attemptName, type DeliveryMessage, parseMessage, type QueueMessage } from './messages.ts';
+import { forwarding } from './queue-store.ts';
 import { earlyTurn, type SlotRequest, type Turn } from './rate-limit.ts';
 import { takeSlots } from './rate-limit-store.ts';
 import { recoverPage } from './recovery.ts';
 import { type DeliveryContext, deliveries } from './store.ts';
 
-type ConsumerDeps = Pick<DeliverDeps, 'lane' | 'post' | 'queues' | 'emailing'>;
+type Lasting = Omit<DeliverDeps, 'store' | 'takeSlot'>;
 
-/** Consumes the messages of a lane. One read loads what a batch refers to, and all of its attempts run at the same time. */
-export function deliverConsumer(deps: ConsumerDeps, backend: Backend) {
+/**
+ * Consumes the messages of a lane. One read loads what a batch refers to, and all of its attempts run at the same time. `post`
+ * sends the requests of attempts.
+ */
+export function deliverConsumer(backend: Backend, post: DeliverDeps['post']) {
+  const { clock, log } = backend;
+  const lane = variable(backend, 'LANE') as Lane;
+  const dashboardUrl = variable(backend, 'DASHBOARD_URL');
+  const emails = projectEmails(backend);
+  const lasting = { clock, log, lane, post, queues: forwarding(backend, lane), emails, dashboardUrl };
   return async (batch: SQSEvent, context: Context) => {
     const messages = new Map(batch.Records.map((record) => [record, parseMessage(record.body)]));
-    const handle = deliverBatch([...messages.values()], deps, backend);
+    const handle = deliverBatch([...messages.values()], lasting, backend);
     const response = await consume<SQSRecord>(EventType.SQS, {
       reportFailure: backend.reportFailure,
       handle: (record) => handle(messages.get(record) ?? null),
@@ -38,10 +50,10 @@ export function deliverConsumer(deps: ConsumerDeps, backend: Backend) {
  * Handles the messages of a batch separately. A message whose handling throws must be received again. One read loads the data of
  * all messages, and if it fails, all of them must be received again. Copies of a message count as one delivery.
  */
-function deliverBatch(messages: readonly (QueueMessage | null)[], given: ConsumerDeps, backend: Backend) {
-  const { table, clock, log } = backend;
+function deliverBatch(messages: readonly (QueueMessage | null)[], lasting: Lasting, backend: Backend) {
+  const { table, clock } = backend;
   const store = { ...deliveries(table), ...notingOnce(endpoints(table)) };
-  const deps: DeliverDeps = { ...given, clock, log, store, takeSlot: takingTogether(backend) };
+  const deps: DeliverDeps = { ...lasting, store, takeSlot: takingTogether(backend) };
   const runs = new Map<string, Promise<DeliverResult>>();
   const loading = load();
   loading.catch(() => {}); // every message awaits it
@@ -49,7 +61,11 @@ function deliverBatch(messages: readonly (QueueMessage | null)[], given: Consume
   return async function handle(message: QueueMessage | null): Promise<void> {
     if (!message) throw new Error('The message has an unknown format');
     if ('recover' in message)
-      return recoverPage(message, { store: { ...store, ...deliveryLog(table) }, sendAll: given.queues.sendAll, clock });
+      return recoverPage(message, {
+        store: { ...store, ...deliveryLog(table) },
+        sendAll: lasting.queues.sendAll,
+        clock,
+      });
     const context = (await loading).get(message);
     if (!context) throw new Error('The data of the message were not read');
     if (context instanceof UnavailableError) throw context;

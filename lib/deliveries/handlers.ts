@@ -1,18 +1,18 @@
+import type { Backend } from '../aws/backend.ts';
 import type { StoredEvent } from '../events/event.ts';
-import type { EventStore } from '../events/store.ts';
-import type { Cursors } from '../http/cursor-store.ts';
+import { eventStore } from '../events/store.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import type { AuditDeps } from '../projects/audit-handlers.ts';
 import type { Violation } from '../schema.ts';
 import { applyChange, changingBy } from '../webhooks/changes.ts';
-import type { WebhookStore } from '../webhooks/store.ts';
+import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';
-import type { DeliveryLog } from './log-store.ts';
+import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
-import type { DeliveryQueue } from './queue-store.ts';
+import { deliveryQueue } from './queue-store.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
 import { RECOVERY_DELAY_SECONDS, recoveryOf, stuckBefore, type Window, windowOf } from './recovery.ts';
 
@@ -21,20 +21,15 @@ export type DeliveryHandlers = Pick<
   'listDeliveries' | 'listEventDeliveries' | 'getDelivery' | 'redeliver' | 'countRecovery' | 'recover'
 >;
 
-export interface DeliveriesDeps extends AuditDeps {
-  webhooks: Pick<WebhookStore, 'get' | 'list' | 'change'>;
-  events: Pick<EventStore, 'get' | 'ids'>;
-  deliveries: DeliveryLog;
-  /** Sends messages to the queue of the quick lane. */
-  enqueue: DeliveryQueue['sendAll'];
-  cursors: Cursors;
-  clock(): number;
-}
-
 /** The handlers of the delivery log, redeliveries and recoveries. */
-export function deliveryHandlers(deps: DeliveriesDeps): DeliveryHandlers {
-  const { webhooks, events, deliveries, enqueue, cursors, clock } = deps;
-  const changing = changingBy(deps);
+export function deliveryHandlers(backend: Backend): DeliveryHandlers {
+  const { table, clock, random } = backend;
+  const webhooks = webhooksIn(table);
+  const events = eventStore(table);
+  const deliveries = deliveryLog(table);
+  const cursors = cursorsOf(table, random);
+  const { sendAll: enqueue } = deliveryQueue(backend, 'quick');
+  const changing = changingBy({ ...backend, webhooks });
   const countIn = (webhookId: string, window: Window) =>
     deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
 

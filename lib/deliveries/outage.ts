@@ -1,7 +1,6 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
 import type { ProjectEmails } from '../projects/email-store.ts';
-import { recipientsOf } from '../projects/mailboxes.ts';
-import type { ProjectRecord } from '../projects/project.ts';
+import { recipientsOf } from '../projects/emails.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Claim, Endpoints } from './endpoint-store.ts';
@@ -27,11 +26,8 @@ export interface OutageDeps {
   log: { warn(event: string, fields: Record<string, unknown>): void };
   store: Endpoints;
   /** The emails of projects. */
-  emailing: {
-    projects: { get(id: string): Promise<ProjectRecord | undefined> };
-    emails: Pick<ProjectEmails, 'reserve' | 'send'>;
-    dashboardUrl: string;
-  };
+  emails: ProjectEmails;
+  dashboardUrl: string;
 }
 
 /** Records that an endpoint is failing, unless it is already recorded. */
@@ -75,17 +71,13 @@ export async function noteNoWait(
  * Sends an email that two copies of a message must not both send. After `busy` the message must be received again, because the
  * run that holds the claim may fail.
  */
-export async function sendOnce(
-  what: WebhookState,
-  run: RunId,
-  failing: Failing,
-  { store, emailing, clock }: OutageDeps,
-): Promise<Claim> {
+export async function sendOnce(what: WebhookState, run: RunId, failing: Failing, deps: OutageDeps): Promise<Claim> {
+  const { store, clock } = deps;
   const { webhook } = failing;
   const claimed = await store.claimEmail(what, webhook, run, clock());
   if (claimed !== 'claimed') return claimed;
   try {
-    await send(what, failing, emailing, clock);
+    await send(what, failing, deps);
   } catch (error) {
     await store.releaseEmail(what, webhook, run).catch(() => {}); // then the claim runs out
     throw error;
@@ -95,13 +87,8 @@ export async function sendOnce(
 }
 
 /** Sends the email about a webhook, or leaves it to a summary. */
-async function send(
-  what: WebhookState,
-  failing: Failing,
-  { projects, emails, dashboardUrl }: OutageDeps['emailing'],
-  clock: OutageDeps['clock'],
-): Promise<void> {
-  const project = await projects.get(failing.webhook.projectId);
+async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl, clock }: OutageDeps): Promise<void> {
+  const project = await emails.projects.get(failing.webhook.projectId);
   if (!project) return;
   const id = await emails.reserve(project, summaryLine(failing, what), clock());
   if (id === null) return;

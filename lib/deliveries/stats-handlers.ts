@@ -1,12 +1,11 @@
+import type { Backend } from '../aws/backend.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import type { Cursors } from '../http/cursor-store.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, type Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
-import type { Space } from '../space.ts';
-import type { WebhookStore } from '../webhooks/store.ts';
-import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { allWebhooks, webhooks as webhooksIn } from '../webhooks/store.ts';
 import { type Bar, barsOf, latencyPercentile } from './latency.ts';
 import {
   type Counts,
@@ -19,18 +18,9 @@ import {
   startOf,
   sumOf,
 } from './stats.ts';
-import type { Stats } from './stats-store.ts';
+import { stats as statsIn } from './stats-store.ts';
 
 export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
-
-export interface StatsDeps {
-  webhooks: Pick<WebhookStore, 'get'>;
-  /** Reads all webhooks of a space in the order of their creation, at most 100. */
-  allWebhooks(space: Space): Promise<WebhookRecord[]>;
-  stats: Stats;
-  cursors: Cursors;
-  clock(): number;
-}
 
 interface Window {
   by: Period;
@@ -51,7 +41,10 @@ const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 const MAX_ITEMS = 3100;
 
 /** The stats of webhooks. A page contains all stats of some webhooks. A page of sums over webhooks contains a part of the time. */
-export function statsHandlers({ webhooks, allWebhooks, stats, cursors, clock }: StatsDeps): StatsHandlers {
+export function statsHandlers({ table, clock, random }: Backend): StatsHandlers {
+  const webhooks = webhooksIn(table);
+  const stats = statsIn(table);
+  const cursors = cursorsOf(table, random);
   return {
     async getStats(request) {
       const { space, query } = request;
@@ -64,7 +57,7 @@ export function statsHandlers({ webhooks, allWebhooks, stats, cursors, clock }: 
       const types = type ? [type] : EVENT_TYPES;
       const groups = groupBy ? [types] : types.map((each) => [each]);
       return page(request, cursors, async (_limit, after) => {
-        const ids = (only ? [only] : await allWebhooks(space)).map(({ id }) => id);
+        const ids = (only ? [only] : await allWebhooks(table, space)).map(({ id }) => id);
         if (groupBy === 'at') {
           const window = partOf({ by, from, to }, ids.length, after);
           const periods = await Promise.all(ids.map((id) => stats.list(id, window)));

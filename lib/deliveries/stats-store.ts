@@ -9,8 +9,6 @@ import { COUNT_NAMES, type Counts, PERIOD_MS, type Period, STATS_KEPT_MS, sumOf,
 /** The maximum digits of sequence numbers in a stream (DynamoDB Streams API, `StreamRecord`). */
 const SEQUENCE_DIGITS = 40;
 
-export type Stats = ReturnType<typeof stats>;
-
 /**
  * Stats of webhooks by hour and day. For each shard of the stream, an item stores the last change that it includes. The changes
  * of a shard arrive in order the first time (Lambda Developer Guide, "Implementing stateful DynamoDB stream processing"). An

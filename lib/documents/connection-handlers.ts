@@ -1,11 +1,12 @@
+import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import { credentialOf, may, reaches } from '../http/caller.ts';
 import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { mayClose, mayRenew } from './connection-owner.ts';
+import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import { type ConnectionRecord, connectionResource, storedConnectionId } from './connections.ts';
-import { type ConnectionsDeps, isLapsed, lostEvent } from './lost-connections.ts';
+import { isLapsed, lostEvent, mayClose, mayRenew } from './lost-connections.ts';
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 
@@ -18,7 +19,10 @@ const openedByAnother = () =>
     'Use a different id, or an API key of this environment. Another credential opened or renewed this connection.',
   );
 
-export function connectionHandlers({ connections, scheduleCheck, clock, random }: ConnectionsDeps): ConnectionHandlers {
+export function connectionHandlers({ table, clock, random, ...runtime }: Backend): ConnectionHandlers {
+  const connections = connectionsIn(table);
+  const scheduleCheck = checkQueue(runtime);
+
   return {
     async renewConnection(request) {
       const { body, space, caller } = request;

@@ -1,10 +1,12 @@
 import { all, type Condition, is, isNew, put, remove } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
+import { queue } from '../aws/queue.ts';
+import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { putEvent } from '../events/store.ts';
 import type { Space } from '../space.ts';
-import type { ConnectionRecord } from './connections.ts';
+import type { CheckMessage, ConnectionRecord } from './connections.ts';
 
 /** The table deletes an expired connection without a check after a day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -48,4 +50,8 @@ export function connections(table: Table) {
   };
 }
 
-export type ConnectionStore = ReturnType<typeof connections>;
+/** Schedules checks of connections. Their messages arrive at least once. */
+export function checkQueue(runtime: Pick<Runtime, 'variables' | 'client'>) {
+  const { send } = queue(runtime, 'CHECKS_QUEUE_URL');
+  return (body: CheckMessage, delaySeconds: number): Promise<void> => send({ body, delaySeconds });
+}

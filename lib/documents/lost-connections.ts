@@ -1,45 +1,12 @@
-import { optimistically } from '../concurrency.ts';
 import { newEvent, type StoredEvent } from '../events/event.ts';
 import { newEventId } from '../events/placement.ts';
+import { type Caller, reaches } from '../http/caller.ts';
 import type { Random } from '../ids.ts';
+import { keyIdOfToken } from '../keys/token-ids.ts';
 import { iso } from '../schema.ts';
-import type { ConnectionStore } from './connection-store.ts';
-import { type CheckMessage, type ConnectionRecord, publicIdOf } from './connections.ts';
+import { type ConnectionRecord, publicIdOf } from './connections.ts';
 
-export interface ConnectionsDeps {
-  connections: ConnectionStore;
-  /** Schedules a check of a connection. The message arrives at least once. */
-  scheduleCheck(message: CheckMessage, delaySeconds: number): Promise<void>;
-  clock(): number;
-  random: Random;
-}
-
-export const isLapsed = ({ expiresAt }: Pick<ConnectionRecord, 'expiresAt'>, nowMs: number): boolean =>
-  nowMs >= expiresAt;
-
-/**
- * Ends an expired lease and publishes its event. Schedules another check of a lease that was renewed, also while this check was
- * ending it. If several checks find one expired lease, one of them ends it. If several check an open connection, only the latest
- * schedules another one.
- */
-export async function checkConnection(
-  { connectionId, checkAt, ...space }: CheckMessage,
-  { connections, scheduleCheck, clock, random }: ConnectionsDeps,
-): Promise<'gone' | 'open' | 'lost'> {
-  return optimistically(async () => {
-    const record = await connections.get(space, connectionId);
-    if (!record) return 'gone';
-    const now = clock();
-    if (isLapsed(record, now))
-      return (await connections.remove(record, [lostEvent(record, now, random)])) ? 'lost' : undefined;
-    const isOutdated = checkAt !== undefined && record.checkAt > checkAt;
-    if (isOutdated) return 'open';
-    const { expiresAt } = record;
-    await scheduleCheck({ connectionId, ...space, checkAt: expiresAt }, Math.ceil((expiresAt - now) / 1000));
-    await connections.put(record, { ...record, checkAt: expiresAt }, []);
-    return 'open';
-  });
-}
+export const isLapsed = ({ expiresAt }: ConnectionRecord, nowMs: number): boolean => nowMs >= expiresAt;
 
 export function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
   const { projectId, environment } = record;
@@ -58,4 +25,25 @@ function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expi
     last_seen_at: iso(lastSeenAt),
     lost_at: iso(expiresAt),
   };
+}
+
+/*
+ * A connection belongs to the credential that renewed it last. The record contains the id of this credential. The id of a token
+ * names its parent key, so the record of a token needs no other attribute.
+ */
+
+/** Whether a caller can close an open connection. A key can close every connection of its space. */
+export const mayClose = ({ token }: Caller, { credentialId }: ConnectionRecord): boolean =>
+  token === undefined || token.tokenId === credentialId;
+
+/**
+ * Whether a caller can renew an open connection, and becomes its owner. A token can follow another token of the same parent key and
+ * node, because clients replace their tokens before they expire. It must also cover the document of the connection.
+ */
+export function mayRenew(caller: Caller, owned: ConnectionRecord, nodeId: string): boolean {
+  if (mayClose(caller, owned)) return true;
+  const { credentialId, documentKey } = owned;
+  const hasSameParent = credentialId.startsWith('tok_') && keyIdOfToken(credentialId) === caller.keyId;
+  const coversDocument = documentKey === undefined || reaches(caller, documentKey);
+  return hasSameParent && owned.nodeId === nodeId && coversDocument;
 }

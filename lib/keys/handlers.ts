@@ -6,10 +6,9 @@ import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
-import { auditing } from '../projects/audit-handlers.ts';
-import type { ProjectEmails } from '../projects/email-store.ts';
-import { notifying } from '../projects/notice-handlers.ts';
-import { adminKeyCreated, adminKeyRotated } from '../projects/notices.ts';
+import { auditing } from '../projects/audit-store.ts';
+import { projectEmails } from '../projects/email-store.ts';
+import { adminKeyCreated, adminKeyRotated, notifying } from '../projects/notices.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import { isAllowed } from './allowlist.ts';
 import { hashApiKey, keyIdOf, sameHash } from './api-key.ts';
@@ -33,12 +32,12 @@ export function keyViolations(clock: () => number): { createKey: BodyViolations;
   return { createKey: ofExpiry, rotateKey: ofExpiry };
 }
 
-export function keyHandlers(backend: Backend, emails: ProjectEmails): Handlers<'keys'> {
+export function keyHandlers(backend: Backend): Handlers<'keys'> {
   const { table, clock, random } = backend;
   const keys = apiKeys(table);
   const cursors = cursorsOf(table, random);
   const audited = auditing(backend);
-  const notify = notifying(backend, emails);
+  const notify = notifying(projectEmails(backend), backend.reportFailure);
 
   return {
     async createKey(request, idempotencyWrites) {

@@ -3,7 +3,7 @@ import { optimistically } from '../concurrency.ts';
 import type { Caller } from '../http/caller.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { auditing } from '../projects/audit-handlers.ts';
+import { auditing } from '../projects/audit-store.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';
 import type { KeyRecord } from './key.ts';

@@ -4,7 +4,8 @@ import type { Json } from '../json.ts';
 import { described, iso, jsonObject, resource, timestamp } from '../schema.ts';
 
 /** The retention of audit entries in days. */
-export const AUDIT_DAYS = 400;
+const AUDIT_DAYS = 400;
+export const AUDIT_KEPT_MS = AUDIT_DAYS * 24 * 60 * 60 * 1000;
 
 const AUDIT_ACTIONS = [
   'project.created',

@@ -3,8 +3,21 @@ import type { SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
-import { SummaryMessage } from './email-store.ts';
-import type { UndeliverableEmail } from './mailboxes.ts';
+import { newVariable } from '../aws/runtime.ts';
+import { optimistically } from '../concurrency.ts';
+import { type ProjectEmails, SummaryMessage } from './email-store.ts';
+import {
+  type Email,
+  emailOf,
+  inert,
+  isSameMailbox,
+  linkTo,
+  markOf,
+  recipientsOf,
+  type UndeliverableEmail,
+  withMark,
+} from './emails.ts';
+import type { ProjectRecord } from './project.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 
@@ -17,17 +30,14 @@ const EmailEvent = v.object({
   }),
 });
 
-export interface EmailEventsDeps {
-  stop(projectId: string, address: string, reason: UndeliverableEmail['reason']): Promise<void>;
-}
-
 /**
  * Stops emails to addresses that SES reports. Temporary bounces count for nothing, because SES tries again. A failed invocation is
  * repeated twice, and a lost event has no consequences, because the next email to the address causes the same event.
  */
-export const emailEventsConsumer =
-  ({ stop }: EmailEventsDeps, { log, reportFailure }: Backend) =>
-  async (event: unknown): Promise<void> => {
+export function emailEventsConsumer(backend: Backend, emails: ProjectEmails): (event: unknown) => Promise<void> {
+  const { log, reportFailure } = backend;
+  const stop = stopping(backend, emails);
+  return async (event) => {
     try {
       const { mail, bounce, complaint } = v.parse(EmailEvent, event).detail;
       const [projectId] = mail.tags.project;
@@ -45,14 +55,67 @@ export const emailEventsConsumer =
       throw error;
     }
   };
+}
 
 /** Consumes messages about summaries of emails. The queue delays each one until a summary can be due. */
-export const summaryConsumer = (
-  summarize: (message: SummaryMessage) => Promise<void>,
-  { reportFailure }: Pick<Backend, 'reportFailure'>,
-) =>
-  consume<SQSRecord>(EventType.SQS, {
-    reportFailure,
-    handle: ({ body }) => summarize(v.parse(SummaryMessage, JSON.parse(body))),
+export function summaryConsumer(backend: Backend, { summarize }: ProjectEmails) {
+  return consume<SQSRecord>(EventType.SQS, {
+    reportFailure: backend.reportFailure,
+    handle: ({ body }) => summarize(v.parse(SummaryMessage, JSON.parse(body)), dashboardUrlOf(backend)),
     describe: ({ messageId }) => ['summary.failed', { message_id: messageId }],
   });
+}
+
+/** The dashboard that links in emails open. Empty while CloudFormation has not added the variable yet. */
+const dashboardUrlOf = (backend: Backend): string => newVariable(backend, 'DASHBOARD_URL') ?? '';
+
+const REASONS: Record<UndeliverableEmail['reason'], string> = {
+  bounced: 'Its mail server rejected an email permanently.',
+  complained: 'Its mail provider reported that the recipient marked an email as spam.',
+};
+
+/**
+ * Stops emails to an address of a project, and notifies the other addresses. An address that the project no longer has is marked
+ * too, because it can be added again.
+ */
+function stopping(backend: Backend, emails: ProjectEmails) {
+  const { clock } = backend;
+  const { projects } = emails;
+  return async (projectId: string, reported: string, reason: UndeliverableEmail['reason']): Promise<void> => {
+    const project = await projects.get(projectId);
+    const now = clock();
+    if (!project || markOf(project, reported, now)) return;
+    const address = project.emails.find((each) => isSameMailbox(each, reported));
+    const mark = { email: address ?? reported, reason, at: now };
+    if (address === undefined) return void (await add(mark));
+    const what = `The project sends no more emails to ${inert(address)}. ${REASONS[reason]}`;
+    const id = await emails.reserve(project, what, now);
+    const isFirst = await add(mark);
+    if (id === null) return;
+    if (isFirst)
+      await emails.send(
+        id,
+        undeliverableEmail({ ...project, undeliverable: withMark(project, mark) }, what, dashboardUrlOf(backend), now),
+      );
+    else await emails.confirm(projectId, id);
+
+    function add(mark: UndeliverableEmail): Promise<boolean> {
+      return optimistically(async () => {
+        const read = await projects.get(projectId);
+        if (!read || markOf(read, mark.email, now)) return false;
+        return (await projects.changeAsRead(read, { undeliverable: withMark(read, mark) }, [])) || undefined;
+      });
+    }
+  };
+}
+
+function undeliverableEmail(project: ProjectRecord, what: string, dashboardUrl: string, nowMs: number): Email {
+  const context = { project, dashboardUrl };
+  return emailOf(
+    recipientsOf(project, nowMs).to,
+    context,
+    'Emails do not arrive',
+    [what, 'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.'],
+    linkTo(context, 'Open the settings', '/live/settings'),
+  );
+}

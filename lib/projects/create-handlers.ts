@@ -3,7 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { sortableId } from '../ids.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
 import { iso, requireValid } from '../schema.ts';
-import { auditingOperator } from './audit-handlers.ts';
+import { auditingOperator } from './audit-store.ts';
 import { EmailAddress, Emails, ProjectName } from './project.ts';
 import { projects } from './store.ts';
 

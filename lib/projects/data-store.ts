@@ -12,7 +12,7 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { DeletionRecord } from './deletion.ts';
 import type { ProjectRecord } from './project.ts';
 
-/** The permissions of the function allow scans of keys only (infra/projects.ts). */
+/** The permissions of the function allow scans of keys only (infra/functions.ts). */
 const KEYS_ONLY = { Select: 'SPECIFIC_ATTRIBUTES' } as const;
 const KEYS_OF_SCAN = 500;
 const STATS_DAYS = 30;

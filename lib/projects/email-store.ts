@@ -1,40 +1,56 @@
 import * as v from 'valibot';
+import type { Backend } from '../aws/backend.ts';
+import { emailSender } from '../aws/email.ts';
+import { is, isNew, put } from '../aws/expressions.ts';
+import { itemKey, timeToLive } from '../aws/items.ts';
+import { queue } from '../aws/queue.ts';
+import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
-import type { Random } from '../ids.ts';
-import { confirmed, type EmailBudget, nextCheckAt, reserved, summarized, type Told } from './email-budget.ts';
-import type { EmailBudgets } from './email-budget-store.ts';
-import { type Email, emailOf, emailTime, linkTo } from './emails.ts';
-import { recipientsOf } from './mailboxes.ts';
+import {
+  confirmed,
+  EMPTY_BUDGET,
+  type EmailBudget,
+  nextCheckAt,
+  reserved,
+  summarized,
+  type Told,
+} from './email-budget.ts';
+import { type Email, emailOf, emailTime, linkTo, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
-import type { ProjectStore } from './store.ts';
+import { projects as projectsIn } from './store.ts';
 
-/*
- * All emails of a project share one budget. An email is reserved before its cause, sent after it, and then confirmed. Emails
- * beyond the budget are held back for one summary. A delayed message checks for a summary. It is sent before the reservation is
- * stored, so no crash can lose a summary, and a crash between the reservation and the confirmation only repeats an email.
- */
+/** The time for which an unused budget is kept. During an outage, a summary waits longer than the window. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** The message that checks for a summary. */
 export const SummaryMessage = v.strictObject({ projectId: v.string(), checkAt: v.number() });
 export type SummaryMessage = v.InferOutput<typeof SummaryMessage>;
 
-export interface ProjectEmailsDeps {
-  budgets: EmailBudgets;
-  projects: Pick<ProjectStore, 'get'>;
-  sendEmail(email: Email): Promise<void>;
-  scheduleSummary(message: SummaryMessage, delaySeconds: number): Promise<void>;
-  clock(): number;
-  random: Random;
-}
-
 export type ProjectEmails = ReturnType<typeof projectEmails>;
 
-/** What sends the emails of projects. */
-export interface Emailing extends Pick<ProjectEmailsDeps, 'budgets' | 'sendEmail'> {
-  emails: ProjectEmails;
-}
+/**
+ * The emails of projects. All emails of a project share one budget. It is a separate item, because functions that cannot change
+ * projects change it. An email is reserved before its cause, sent after it, and then confirmed. Emails beyond the budget are held
+ * back for one summary. A delayed message checks for a summary. It is sent before the reservation is stored, so no crash can lose a
+ * summary, and a crash between the reservation and the confirmation only repeats an email.
+ */
+export function projectEmails(backend: Backend) {
+  const { table, clock, random } = backend;
+  const projects = projectsIn(table);
+  const sendEmail = emailSender(backend);
+  let summaries: ReturnType<typeof queue> | undefined;
 
-export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, clock, random }: ProjectEmailsDeps) {
+  /** Strongly consistent. Returns an empty budget if none is stored. */
+  const budgetOf = async (projectId: string): Promise<EmailBudget> =>
+    ((await table.get(itemKey.emails(projectId))) as EmailBudget | undefined) ?? EMPTY_BUDGET;
+
+  /** Stores the next budget if it has not changed since `read`. */
+  function saving(projectId: string, { version }: EmailBudget, next: EmailBudget): Write {
+    const lastAt = Math.max(next.checkAt, ...next.sentAt);
+    const item = { ...next, version: version + 1, expires: timeToLive(lastAt + KEPT_MS) };
+    return put({ ...itemKey.emails(projectId), ...item }, version === 0 ? isNew : is('version', version));
+  }
+
   /**
    * Reserves an email to a project and returns its id, or `null` if a summary will contain it. A summary contains `line`, or
    * counts a change of the audit log if it is `null`. `at` is the time of the cause, which the audit log has too.
@@ -93,18 +109,22 @@ export function projectEmails({ budgets, projects, sendEmail, scheduleSummary, c
   ): Promise<T> {
     const [result] = await optimistically(async () => {
       const now = clock();
-      const read = await budgets.get(projectId);
+      const read = await budgetOf(projectId);
       const [next, result] = change(read, now);
       const isUnderWay = read.checkAt > now && read.checkAt !== ofCheck;
       const checkAt = isUnderWay ? undefined : nextCheckAt(next, now);
-      if (checkAt !== undefined) await scheduleSummary({ projectId, checkAt }, Math.ceil((checkAt - now) / 1000));
-      const isSaved = await budgets.save(projectId, read, { ...next, checkAt: checkAt ?? next.checkAt });
-      return isSaved ? ([result] as const) : undefined;
+      if (checkAt !== undefined) {
+        // The previous release does not set the variable of the queue, so it is read when it is needed.
+        summaries ??= queue(backend, 'SUMMARIES_QUEUE_URL');
+        await summaries.send({ body: { projectId, checkAt }, delaySeconds: Math.ceil((checkAt - now) / 1000) });
+      }
+      const saved = saving(projectId, read, { ...next, checkAt: checkAt ?? next.checkAt });
+      return (await table.write([saved])).length === 0 ? ([result] as const) : undefined;
     });
     return result;
   }
 
-  return { reserve, confirm, send, summarize };
+  return { projects, budgetOf, saving, sendEmail, reserve, confirm, send, summarize };
 }
 
 /** The email about what was held back. It also goes to the addresses from before a change of the addresses. */

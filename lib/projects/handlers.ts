@@ -1,19 +1,18 @@
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
+import { cursorsOf } from '../http/cursor-store.ts';
+import { page } from '../http/page.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { changedMembers } from '../json.ts';
-import type { AuditAction } from './audit.ts';
-import { auditing } from './audit-handlers.ts';
+import { AUDIT_KEPT_MS, type AuditAction, auditResource } from './audit.ts';
+import { auditing, auditLog } from './audit-store.ts';
 import { emailAllowedAt, withEmail } from './email-budget.ts';
-import type { Emailing } from './email-store.ts';
-import { dashboardOf, type Email, emailOf, linkTo } from './emails.ts';
-import { isSameMailbox, markOf, recipientsOf } from './mailboxes.ts';
-import { notifying } from './notice-handlers.ts';
-import { projectChanged } from './notices.ts';
+import { projectEmails } from './email-store.ts';
+import { dashboardOf, type Email, emailOf, isSameMailbox, linkTo, markOf, recipientsOf } from './emails.ts';
+import { notifying, projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
-import { projects as projectsIn } from './store.ts';
 
 /** A test email, and the change that it belongs to. */
 interface Test {
@@ -23,18 +22,15 @@ interface Test {
   to: readonly string[];
 }
 
-type ProjectHandlers = Pick<Handlers<'project'>, 'getProject' | 'changeProject' | 'sendTestEmail' | 'confirmEmail'>;
-
-/** `sourceAddresses`: the fixed addresses of deliveries. */
-export function projectHandlers(
-  backend: Backend,
-  { emails, budgets, sendEmail }: Emailing,
-  sourceAddresses: readonly string[],
-): ProjectHandlers {
-  const { table, clock } = backend;
-  const projects = projectsIn(table);
+export function projectHandlers(backend: Backend): Handlers<'project'> {
+  const { table, clock, random, variables } = backend;
+  const emails = projectEmails(backend);
+  const { projects } = emails;
+  const cursors = cursorsOf(table, random);
   const audited = auditing(backend);
-  const notify = notifying(backend, emails);
+  const notify = notifying(emails, backend.reportFailure);
+  /** The fixed addresses of deliveries. */
+  const sourceAddresses = variables.SOURCE_ADDRESSES?.split(',') ?? [];
 
   return {
     getProject: async ({ space }) => shown(await own(space.projectId)),
@@ -77,6 +73,15 @@ export function projectHandlers(
       }));
       return sent instanceof Problem ? sent : shown(await own(projectId));
     },
+
+    // Omits entries over the retention, because the database deletes late.
+    listAudit: (request) =>
+      page(request, cursors, async (limit, after) => {
+        const { since = 0, actor, target } = request.query;
+        const filter = { since: Math.max(since, clock() - AUDIT_KEPT_MS), actor, target };
+        const { entries, next } = await auditLog(table).list(request.space.projectId, filter, limit, after);
+        return { data: entries.map(auditResource), next };
+      }),
   };
 
   /**
@@ -89,7 +94,7 @@ export function projectHandlers(
   ): Promise<Test | Problem> {
     const { projectId } = request.space;
     const [planned, project] = await optimistically(async () => {
-      const [project, budget] = await Promise.all([own(projectId), budgets.get(projectId)]);
+      const [project, budget] = await Promise.all([own(projectId), emails.budgetOf(projectId)]);
       const now = clock();
       const planned = plan(project, now);
       if (planned instanceof Problem) return [planned, project] as const;
@@ -98,16 +103,16 @@ export function projectHandlers(
       if (allowedAt > now) return [tooSoon(allowedAt - now), project] as const;
       const { action, detail = {}, change } = planned;
       const entry = audited(request, { at: now, action, target: projectId, detail });
-      const also = [budgets.saving(projectId, budget, withEmail(budget, now)), entry];
+      const also = [emails.saving(projectId, budget, withEmail(budget, now)), entry];
       const isReserved = await projects.changeAsRead(project, { ...change, testEmailAt: now }, also);
       return isReserved ? ([planned, project] as const) : undefined;
     });
-    if (!(planned instanceof Problem)) await sendEmail(testEmail(project, planned.to, request.baseUrl));
+    if (!(planned instanceof Problem)) await emails.sendEmail(testEmail(project, planned.to, request.baseUrl));
     return planned;
   }
 
   function shown(project: ProjectRecord) {
-    return { body: { ...projectResource(project, clock()), source_addresses: [...sourceAddresses] } };
+    return { body: { ...projectResource(project, clock()), source_addresses: sourceAddresses } };
   }
 
   async function own(id: string): Promise<ProjectRecord> {

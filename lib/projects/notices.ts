@@ -1,6 +1,9 @@
+import { ConflictError } from '../errors.ts';
+import { credentialOf } from '../http/caller.ts';
+import type { Request } from '../http/request.ts';
 import type { KeyRecord } from '../keys/key.ts';
-import { dashboardOf, type Email, emailOf, emailTime, inert, linkTo } from './emails.ts';
-import { recipientsOf } from './mailboxes.ts';
+import type { ProjectEmails } from './email-store.ts';
+import { dashboardOf, type Email, emailOf, emailTime, inert, linkTo, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
 
 /** A change that the owners of a project are notified of, because an attacker would make it. */
@@ -64,4 +67,40 @@ export function noticeEmail(
     ],
     linkTo(context, `Open ${keyId} in the dashboard`, `/live/keys/${keyId}`),
   );
+}
+
+/**
+ * Makes a change and emails the project about it, unless the change returns `false`. The email is reserved before the change, so
+ * that a summary reports the change even after a crash. A failed email does not stop the change, but is reported to the operator.
+ */
+export function notifying(
+  emails: ProjectEmails,
+  reportFailure: (event: string, fields: Record<string, unknown>, error: unknown) => void,
+) {
+  return async <Result>(request: Request, at: number, notice: Notice | null, change: () => Promise<Result>) => {
+    if (!notice) return change();
+    const { projectId } = request.caller;
+    const reporting = <T>(act: () => Promise<T>): Promise<T | undefined> =>
+      act().catch((error: unknown) => {
+        // Other requests reserve emails at this moment, so an email or a summary leads to the audit log, which has this change too.
+        if (error instanceof ConflictError) return undefined;
+        const fields = { request_id: request.id, project_id: projectId, notice: notice.subject };
+        reportFailure('notice.not_sent', fields, error);
+        return undefined;
+      });
+    const reserved = await reporting(async () => {
+      const project = await emails.projects.get(projectId);
+      if (!project) throw new Error('The project of this request is gone');
+      const id = await emails.reserve(project, null, at);
+      return id === null ? undefined : { id, project };
+    });
+    const result = await change();
+    if (!reserved) return result;
+    const { id, project } = reserved;
+    const source = { keyId: credentialOf(request.caller), address: request.address, baseUrl: request.baseUrl, at };
+    await reporting(() =>
+      result === false ? emails.confirm(projectId, id) : emails.send(id, noticeEmail(project, notice, source)),
+    );
+    return result;
+  };
 }

@@ -1,15 +1,13 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
-import { deliveryQueue } from '../deliveries/queue-store.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
 import { apiKeys } from '../keys/store.ts';
 import { integer, iso, isoOrNull, requireValid, timestampInput } from '../schema.ts';
-import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { AuditAction } from './audit.ts';
-import { auditingOperator } from './audit-handlers.ts';
+import { auditingOperator } from './audit-store.ts';
 import { projectData } from './data-store.ts';
-import { deleteProject, deletionResource } from './delete-project.ts';
-import { enableWebhooks } from './enable-webhooks.ts';
+import { deleteProject, deletionResource } from './deletion-handlers.ts';
+import { enableWebhooks } from './enable-handlers.ts';
 import { type ExportPosition, projectExport } from './export-store.ts';
 import { type ProjectRecord, projectResource, projectState } from './project.ts';
 import { projects as projectsIn } from './store.ts';
@@ -45,15 +43,8 @@ export function operatorHandler(backend: Backend) {
   const { table, clock, random, log } = backend;
   const [projects, data] = [projectsIn(table), projectData(table)];
   const audited = auditingOperator(backend);
-  const remove = deleteProject({ projects, data, clock, log });
-  const enable = enableWebhooks({
-    ...backend,
-    projects,
-    data,
-    webhooks: webhooksIn(table),
-    // Reads its variable when it sends, so that the other operations work while a deployment has not added it yet.
-    enqueue: (messages, delaySeconds) => deliveryQueue(backend, 'quick').sendAll(messages, delaySeconds),
-  });
+  const remove = deleteProject(backend);
+  const enable = enableWebhooks(backend);
 
   return async (input: unknown) => {
     const request = requireValid(ProjectOperation, input);

@@ -47,5 +47,3 @@ export function projects(table: Table) {
     },
   };
 }
-
-export type ProjectStore = ReturnType<typeof projects>;

@@ -3,7 +3,7 @@ import { notFound, type Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import { changedMembers } from '../json.ts';
 import type { AuditedChange } from '../projects/audit.ts';
-import { type AuditDeps, auditing } from '../projects/audit-handlers.ts';
+import { auditing } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import type { WebhookStore } from './store.ts';
@@ -17,7 +17,7 @@ interface Changing {
 }
 
 /** Changes are recorded as those of the caller of a request. */
-export function changingBy(deps: Pick<Changing, 'webhooks' | 'clock'> & AuditDeps) {
+export function changingBy(deps: Pick<Changing, 'webhooks' | 'clock'> & Parameters<typeof auditing>[0]) {
   const audited = auditing(deps);
   return (request: Pick<Request, 'caller' | 'address'>): Changing => ({
     ...deps,

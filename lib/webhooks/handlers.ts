@@ -14,7 +14,7 @@ import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import { auditing } from '../projects/audit-handlers.ts';
+import { auditing } from '../projects/audit-store.ts';
 import { iso, requireValid, timestampInput } from '../schema.ts';
 import { applyChange, changingBy } from './changes.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';

@@ -6,7 +6,7 @@ import { ACCOUNT } from '../../infra/local/template.ts';
 import type { Operation } from '../../lib/http/operation.ts';
 import { allOperations } from '../../lib/http/operations.ts';
 import { OUTCOME_UNKNOWN } from '../../lib/http/problems.ts';
-import { SHARES } from '../../lib/projects/shares.ts';
+import { SHARES } from '../../lib/projects/project.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { synth } from './synth.ts';
 

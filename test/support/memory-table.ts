@@ -3,7 +3,6 @@ import { schemaOf } from '../../infra/local/memory/schema.ts';
 import { MemoryDynamoDb, type MemoryDynamoDbOptions } from '../../infra/local/memory/table.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
-import { createTable, type Table } from '../../lib/aws/table.ts';
 import { TABLE } from './dynamodb-table.ts';
 import { recordRequest } from './recorded-requests.ts';
 import { type Command as AwsCommand, runtimeWith } from './runtime.ts';
@@ -24,12 +23,6 @@ export class RecordedDynamoDb extends MemoryDynamoDb {
       throw error;
     }
   }
-}
-
-/** A table in memory. `test/memory/contracts` compares it with the database. */
-export function memoryTable(): Table {
-  const memory = new RecordedDynamoDb();
-  return createTable(runtimeWith(async (command) => memory.execute(command)));
 }
 
 /** What handlers run on, with a table in memory. `handle` can respond to a command of AWS before the table, or throw. */

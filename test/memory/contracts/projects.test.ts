@@ -1,13 +1,14 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Write } from '../../../lib/aws/writes.ts';
 import { cursorsOf, openCursor } from '../../../lib/http/cursor-store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { projectData } from '../../../lib/projects/data-store.ts';
 import { EMPTY_BUDGET } from '../../../lib/projects/email-budget.ts';
-import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
+import { projectEmails } from '../../../lib/projects/email-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
-import { companion, stores } from './stores.ts';
+import { backendOf, companion, stores } from './stores.ts';
 
 describe.each(stores)('projects in $name', ({ table, lossy }) => {
   const { create, get, change, changeAsRead } = projects(table);
@@ -88,26 +89,27 @@ describe.each(stores)('projects in $name', ({ table, lossy }) => {
   });
 
   describe('the budget of emails', () => {
-    const budgets = emailBudgets(table);
+    const { budgetOf, saving } = projectEmails(backendOf(table));
+    const save = async (write: Write, to = table) => (await to.write([write])).length === 0;
     const told = { since: now, changes: 1, lines: ['Webhook'], to: ['a@example.com'] };
     const next = { ...EMPTY_BUDGET, sentAt: [now], reserved: [{ id: 'a', at: now, ...told }], checkAt: now };
 
     it('is empty at first, and is saved by one of two concurrent writers', async () => {
       const { id } = newProject();
-      expect(await budgets.get(id)).toEqual(EMPTY_BUDGET);
-      const saved = await Promise.all([1, 2].map(() => budgets.save(id, EMPTY_BUDGET, next)));
+      expect(await budgetOf(id)).toEqual(EMPTY_BUDGET);
+      const saved = await Promise.all([1, 2].map(() => save(saving(id, EMPTY_BUDGET, next))));
       expect(saved.filter(Boolean)).toHaveLength(1);
-      const read = await budgets.get(id);
+      const read = await budgetOf(id);
       expect(recordOf(read)).toEqual({ ...next, version: 1 });
-      expect(await emailBudgets(lossy).save(id, read, { ...read, held: told })).toBe(true);
-      expect(await budgets.save(id, read, next)).toBe(false);
-      expect(recordOf(await budgets.get(id))).toEqual({ ...next, held: told, version: 2 });
+      expect(await save(saving(id, read, { ...read, held: told }), lossy)).toBe(true);
+      expect(await save(saving(id, read, next))).toBe(false);
+      expect(recordOf(await budgetOf(id))).toEqual({ ...next, held: told, version: 2 });
     });
 
     it('is saved in a transaction', async () => {
       const project = newProject();
       await create(project, newKey());
-      const part = () => budgets.saving(project.id, EMPTY_BUDGET, next);
+      const part = () => saving(project.id, EMPTY_BUDGET, next);
       expect(await changeAsRead(project, { testEmailAt: now }, [part()])).toBe(true);
       expect(await changeAsRead({ ...project, testEmailAt: now }, { testEmailAt: 1 }, [part()])).toBe(false);
       expect((await get(project.id))?.testEmailAt).toBe(now);

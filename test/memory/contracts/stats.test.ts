@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { PERIOD_MS, STATS_KEPT_MS, type Tally } from '../../../lib/deliveries/stats.ts';
-import type { StatsDeps } from '../../../lib/deliveries/stats-handlers.ts';
 import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { DAY_MS, HOUR_MS, newId, now } from './builders.ts';
 import { stores } from './stores.ts';
 
 describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
-  const store = stats(table) satisfies StatsDeps['stats'];
+  const store = stats(table);
   const entry = (sequence: number, counts: Record<string, number> = { document_changed_delivered: 1 }) => ({
     sequence: String(sequence),
     counts,

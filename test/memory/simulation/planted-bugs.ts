@@ -227,14 +227,14 @@ export const PLANTED_BUGS = [
   {
     name: 'a check at the expected time counts as outdated',
     promise: 'A connection ends when its lease expires',
-    file: 'lib/documents/lost-connections.ts',
+    file: 'lib/documents/consumers.ts',
     from: 'record.checkAt > checkAt',
     to: 'record.checkAt >= checkAt',
   },
   {
     name: 'a connection is lost without an event',
     promise: 'A lost connection has one event',
-    file: 'lib/documents/lost-connections.ts',
+    file: 'lib/documents/consumers.ts',
     from: '[lostEvent(record, now, random)]',
     to: '[]',
   },
@@ -272,8 +272,8 @@ export const PLANTED_BUGS = [
     name: 'a failed email is not sent again',
     promise: 'Every due warning is sent',
     file: 'lib/deliveries/outage.ts',
-    from: 'await send(what, failing, emailing, clock);',
-    to: 'await send(what, failing, emailing, clock).catch(() => {});',
+    from: 'await send(what, failing, deps);',
+    to: 'await send(what, failing, deps).catch(() => {});',
     seed: 76,
   },
   {

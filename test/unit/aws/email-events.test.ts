@@ -1,13 +1,17 @@
-import { expect, it, vi } from 'vitest';
-import { connect } from '../../../lib/aws/backend.ts';
-import { emailEventsConsumer } from '../../../lib/projects/consumers.ts';
-import { runtimeWith } from '../../support/runtime.ts';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { create } from '../../../functions/email-events.ts';
+import { projects } from '../../../lib/projects/store.ts';
+import { newKey, newProject } from '../../memory/contracts/builders.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
+
+const emails = ['a@example.com', 'b@example.com'];
+const project = newProject({ emails });
 
 /** Event data as in the SES Developer Guide, "Examples of event data", with the members that EventBridge adds. */
 const eventOf = (detail: object) => ({
   'detail-type': 'Email Bounced',
   source: 'aws.ses',
-  detail: { mail: { tags: { project: ['prj_1'], 'ses:from-domain': ['example.com'] } }, ...detail },
+  detail: { mail: { tags: { project: [project.id], 'ses:from-domain': ['example.com'] } }, ...detail },
 });
 const bounce = (bounceType: string) => ({
   eventType: 'Bounce',
@@ -18,31 +22,35 @@ const bounce = (bounceType: string) => ({
   },
 });
 
-const backend = connect(runtimeWith(async () => ({})));
+const { runtime, table } = memoryBackend({}, ({ name }) =>
+  ['SendEmail', 'SendMessageBatch'].includes(name) ? {} : undefined,
+);
+const { create: store, change, get } = projects(table);
+await store(project, newKey({ projectId: project.id }));
+beforeEach(() => change(project.id, { undeliverable: undefined }, []));
 
-async function stopped(event: unknown) {
-  const stop = vi.fn(async () => {});
-  await emailEventsConsumer({ stop }, backend)(event);
-  return stop.mock.calls;
+/** Handles an event, and returns the marks of the addresses of the project. */
+async function marks(event: object) {
+  await create(runtime)(event, {} as never);
+  const { undeliverable = [] } = (await get(project.id)) ?? {};
+  return undeliverable.map(({ email, reason }) => [email, reason]);
 }
 
 it('stops emails to an address that bounces permanently', async () => {
-  expect(await stopped(eventOf(bounce('Permanent')))).toEqual([['prj_1', 'a@example.com', 'bounced']]);
+  expect(await marks(eventOf(bounce('Permanent')))).toEqual([['a@example.com', 'bounced']]);
 });
 
 it.each(['Transient', 'Undetermined'])('ignores a bounce of the type %s', async (type) => {
-  expect(await stopped(eventOf(bounce(type)))).toEqual([]);
+  expect(await marks(eventOf(bounce(type)))).toEqual([]);
 });
 
 it('stops emails to an address that complains', async () => {
   const complaint = { complainedRecipients: [{ emailAddress: 'a@example.com' }], complaintFeedbackType: 'abuse' };
-  expect(await stopped(eventOf({ eventType: 'Complaint', complaint }))).toEqual([
-    ['prj_1', 'a@example.com', 'complained'],
-  ]);
+  expect(await marks(eventOf({ eventType: 'Complaint', complaint }))).toEqual([['a@example.com', 'complained']]);
 });
 
 it('reports an event that it cannot read, and fails', async () => {
-  const reported = vi.spyOn(backend.log, 'error');
-  await expect(stopped({ detail: { mail: { tags: {} }, ...bounce('Permanent') } })).rejects.toThrow();
+  const reported = vi.spyOn(runtime.log, 'error');
+  await expect(marks({ detail: { mail: { tags: {} }, ...bounce('Permanent') } })).rejects.toThrow();
   expect(reported.mock.calls).toMatchObject([['email_event.failed', {}]]);
 });

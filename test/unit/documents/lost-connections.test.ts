@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { create } from '../../../functions/check-connection.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { type ConnectionRecord, storedConnectionId } from '../../../lib/documents/connections.ts';
-import { checkConnection, isLapsed, lostEvent } from '../../../lib/documents/lost-connections.ts';
-import { newConnection, now } from '../../memory/contracts/builders.ts';
+import { isLapsed, lostEvent } from '../../../lib/documents/lost-connections.ts';
+import { newConnection, now, recordOf } from '../../memory/contracts/builders.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 
 const record = newConnection({
   connectedAt: now - 600_000,
@@ -13,35 +16,42 @@ const record = newConnection({
 const { id: connectionId, projectId, environment } = record;
 const message = { connectionId, projectId, environment, checkAt: now };
 
-/** Checks a stored connection. `meanwhile` runs between the read and the write. */
-async function checked(stored: ConnectionRecord | undefined, meanwhile: (ConnectionRecord | undefined)[] = []) {
-  let current = stored;
+/** Checks a stored connection. The connections `between` replace it, one before each write of the check. */
+async function checked(stored: ConnectionRecord | undefined, between: (ConnectionRecord | undefined)[] = []) {
   const delays: number[] = [];
-  const lost: string[] = [];
-  const replace = (before: ConnectionRecord | undefined, after: ConnectionRecord | undefined) => {
-    if (meanwhile.length > 0) current = meanwhile.shift();
-    if (current !== before) return false;
-    current = after;
-    return true;
+  const waiting = [...between];
+  let result: unknown;
+  const info = (_: string, fields: Record<string, unknown>) => {
+    result = fields.result;
   };
-  const result = await checkConnection(message, {
-    connections: {
-      get: async () => current,
-      put: async (before, after) => replace(before, after),
-      remove: async (before, events) => {
-        const isDone = replace(before, undefined);
-        if (isDone) lost.push(...events.map(({ type }) => type));
-        return isDone;
-      },
-    },
-    scheduleCheck: async ({ checkAt }, delaySeconds) => {
-      expect(checkAt).toBe(current?.expiresAt);
-      delays.push(delaySeconds);
-    },
-    clock: () => now,
-    random,
+  const log = { info, warn() {}, error() {} };
+  const { db, runtime } = memoryBackend({ clock: () => now, log }, ({ name, input }) => {
+    if (name === 'SendMessageBatch') {
+      for (const { MessageBody, DelaySeconds } of input.Entries) {
+        expect(JSON.parse(MessageBody).checkAt).toBe(current()?.expiresAt);
+        delays.push(DelaySeconds);
+      }
+      return {};
+    }
+    if (name !== 'Get' && waiting.length > 0) set(waiting.shift());
+    return undefined;
   });
-  return { result, delays, lost, current };
+  const key = itemKey.connection(record, connectionId);
+  const current = () => {
+    const { writeId: _, ...stored } = db.get(key.pk, key.sk) ?? {};
+    return 'id' in stored ? recordOf(stored as unknown as ConnectionRecord) : undefined;
+  };
+  const set = (to: ConnectionRecord | undefined) =>
+    db.execute(
+      to
+        ? { name: 'Put', input: { TableName: 'table', Item: { ...key, ...to } } }
+        : { name: 'Delete', input: { TableName: 'table', Key: key } },
+    );
+  set(stored);
+  const sent = { messageId: '1', body: JSON.stringify(message), eventSource: 'aws:sqs' };
+  await create(runtime)({ Records: [sent] } as never, {} as never);
+  const events = [...db.items()].filter(({ pk }) => String(pk).startsWith('EVENT#'));
+  return { result, delays, lost: events.map(({ type }) => type), current: current() };
 }
 const renewed = { ...record, lastSeenAt: now - 1, expiresAt: now + 59_400 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { connectionHandlers } from '../../../lib/documents/connection-handlers.ts';
-import type { ConnectionsDeps } from '../../../lib/documents/lost-connections.ts';
 import { code, listed, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { createWebhook } from '../../support/requests.ts';
 import type { Client } from '../../support/service.ts';
 import { requestOf } from './requests.ts';
@@ -240,14 +240,15 @@ describe('the document and the user of a connection', () => {
 
 it('schedules the check of a connection before it stores the connection', async () => {
   const calls: string[] = [];
-  const connections = { get: async () => undefined, put: async () => calls.push('stored') > 0 };
-  const scheduleCheck = async () => void calls.push('scheduled');
-  const deps = { connections, scheduleCheck, clock: () => 0 } as unknown as ConnectionsDeps;
-  const request = requestOf(
-    { projectId: 'prj_1' },
-    { body: { node_id: 'node-1', lease_seconds: 60 }, path: { id: 'c' } },
+  const { renewConnection } = connectionHandlers(
+    memoryBackend({ clock: () => 0 }, ({ name }) => {
+      calls.push(name);
+      return name === 'SendMessageBatch' ? {} : undefined;
+    }),
   );
-  const renewed = await connectionHandlers(deps).renewConnection(request, () => [], undefined);
+  const body = { node_id: 'node-1', lease_seconds: 60 };
+  const request = requestOf({ projectId: 'prj_1' }, { body, path: { id: 'c' } });
+  const renewed = await renewConnection(request, () => [], undefined);
   expect(renewed).toMatchObject({ body: { connection_id: 'c', expires_at: '1970-01-01T00:01:00.000Z' } });
-  expect(calls).toEqual(['scheduled', 'stored']);
+  expect(calls.filter((name) => name !== 'Get')).toEqual(['SendMessageBatch', 'Put']);
 });

@@ -1,6 +1,5 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { emailing } from '../../../functions/wiring.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { keyHandlers } from '../../../lib/keys/handlers.ts';
 import { newKeyRecord } from '../../../lib/keys/key.ts';
@@ -26,7 +25,7 @@ async function setUp({ isGone = false } = {}) {
     state.emails.push({ to: Destination.ToAddresses, subject: Message.Subject.Data, text: Message.Body.Text.Data });
     return {};
   });
-  const { table, runtime } = backend;
+  const { table } = backend;
   const keys = apiKeys(table);
   const audit = auditLog(table);
   const project = newProject({ emails: OLD });
@@ -39,9 +38,8 @@ async function setUp({ isGone = false } = {}) {
   });
   await keys.create(admin, []);
   const reporting = { ...backend, reportFailure };
-  const sending = emailing(runtime, reporting);
-  const { getProject, changeProject, sendTestEmail } = projectHandlers(reporting, sending, []);
-  const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(reporting, sending.emails);
+  const { getProject, changeProject, sendTestEmail } = projectHandlers(reporting);
+  const { createKey, rotateKey, changeKey, setAllowlist } = keyHandlers(reporting);
   const none = () => [];
   const own = <Body>(body: Body, path = {}) => requestOf({ projectId: project.id }, { body, path });
   const ofAdmin = { key: admin.id };

@@ -7,7 +7,7 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
-import { shareKeyOf } from '../../../lib/projects/shares.ts';
+import { shareKeyOf } from '../../../lib/projects/project.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 

@@ -1,28 +1,25 @@
-import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
-import { emailBudgets } from '../../../lib/projects/email-budget-store.ts';
 import { projectEmails, type SummaryMessage } from '../../../lib/projects/email-store.ts';
-import type { Email } from '../../../lib/projects/emails.ts';
-import { newProject, now } from '../../memory/contracts/builders.ts';
-import { memoryTable } from '../../support/memory-table.ts';
+import { projects } from '../../../lib/projects/store.ts';
+import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 
 /** A project that has used its emails, and whose next summary has one line. */
 async function setUp() {
   const project = newProject();
-  const state = { now, checks: [] as number[], messages: [] as SummaryMessage[], emails: [] as Email[] };
-  const budgets = emailBudgets(memoryTable());
-  const { reserve, confirm, summarize } = projectEmails({
-    budgets,
-    projects: { get: async () => project },
-    sendEmail: async (email) => void state.emails.push(email),
-    scheduleSummary: async (message, delaySeconds) => {
-      state.checks.push(delaySeconds);
-      state.messages.push(message);
-    },
-    clock: () => state.now,
-    random,
+  const state = { now, checks: [] as number[], messages: [] as SummaryMessage[], emails: [] as string[] };
+  const backend = memoryBackend({ clock: () => state.now }, ({ name, input }) => {
+    if (name === 'SendEmail') state.emails.push(input.Message.Body.Text.Data);
+    else if (name !== 'SendMessageBatch') return undefined;
+    for (const { MessageBody, DelaySeconds } of input.Entries ?? []) {
+      state.checks.push(DelaySeconds);
+      state.messages.push(JSON.parse(MessageBody));
+    }
+    return {};
   });
+  await projects(backend.table).create(project, newKey({ projectId: project.id }));
+  const { reserve, confirm, summarize } = projectEmails(backend);
   for (let i = 0; i < MAX_EMAILS; i++) await confirm(project.id, String(await reserve(project, null, now)));
   const check = async (message = state.messages.at(-1) as SummaryMessage) => {
     state.checks = [];
@@ -52,7 +49,7 @@ describe('the check for a summary', () => {
     state.now = now + EMAIL_WINDOW_MS;
     await check();
     expect(state.emails).toHaveLength(1);
-    expect(state.emails[0]?.text).toMatch(/since 31 Jan 2026, 11:59 UTC\.\n\nA line\n/);
+    expect(state.emails[0]).toMatch(/since 31 Jan 2026, 11:59 UTC\.\n\nA line\n/);
     state.now += 60_000;
     expect(await check()).toEqual([]);
     expect(state.emails).toHaveLength(1);

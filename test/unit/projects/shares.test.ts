@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shareKey, shareKeyOf } from '../../../lib/projects/shares.ts';
+import { shareKey, shareKeyOf } from '../../../lib/projects/project.ts';
 
 it('spreads projects over all shares, each always in the same share', () => {
   const projects = Array.from({ length: 2000 }, (_, i) => `prj_${i}`);

@@ -1,24 +1,16 @@
+import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
-import type { QueueMessage } from '../deliveries/messages.ts';
+import { deliveryQueue } from '../deliveries/queue-store.ts';
 import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';
 import { applyChange } from '../webhooks/changes.ts';
-import type { WebhookStore } from '../webhooks/store.ts';
+import { webhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { type AuditDeps, auditingOperator } from './audit-handlers.ts';
-import type { ProjectData } from './data-store.ts';
+import type { AuditedChange } from './audit.ts';
+import { auditingOperator } from './audit-store.ts';
+import { projectData } from './data-store.ts';
 import { projectState } from './project.ts';
-import type { ProjectStore } from './store.ts';
-
-interface EnableWebhooksDeps extends AuditDeps {
-  projects: Pick<ProjectStore, 'get'>;
-  data: ProjectData;
-  webhooks: WebhookStore;
-  /** Sends messages to the deliveries queue. */
-  enqueue(messages: readonly QueueMessage[], delaySeconds?: number): Promise<void>;
-  clock(): number;
-  log: { info(event: string, fields: Record<string, unknown>): void };
-}
+import { projects } from './store.ts';
 
 /** Which webhooks to enable: those that failed deliveries disabled from `since` to `until`, of one project or of all. */
 export interface DisabledWindow {
@@ -33,7 +25,7 @@ export interface DisabledWindow {
 const PAGE = 20;
 /**
  * A recovery waits until the invocation that enables its webhook has ended, so that it finds no disabled webhook. The maximum
- * duration is the timeout of the function (infra/projects.ts).
+ * duration is the timeout of the function (infra/functions.ts).
  */
 export const DELAY_SECONDS = 60;
 
@@ -41,15 +33,16 @@ export const DELAY_SECONDS = 60;
  * Enables webhooks and recovers their deliveries, for a page of projects. Leaves out suspended projects. Queues each recovery before
  * it enables the webhook, so after a failure, a repeated call finds the webhook still disabled.
  */
-export function enableWebhooks(deps: EnableWebhooksDeps) {
-  const { projects, data, webhooks, enqueue, clock, log } = deps;
-  const audited = auditingOperator(deps);
+export function enableWebhooks(backend: Backend) {
+  const { table, clock, log } = backend;
+  const data = projectData(table);
+  const audited = auditingOperator(backend);
 
   return async ({ id, since, until = clock(), dry_run: isDryRun, after }: DisabledWindow) => {
     const { ids, next } = id === undefined ? await data.ids(PAGE, after) : { ids: [id], next: undefined };
     let count = 0;
     for (const projectId of ids) {
-      const project = await projects.get(projectId);
+      const project = await projects(table).get(projectId);
       if (!project || projectState(project) !== 'active') continue;
       const disabled = (await data.webhooks(projectId)).filter(
         ({ status, disabledReason, disabledAt = 0 }) =>
@@ -67,17 +60,15 @@ export function enableWebhooks(deps: EnableWebhooksDeps) {
   /** `false` if the webhook was deleted. */
   async function enable(webhook: WebhookRecord): Promise<boolean> {
     const { id, projectId } = webhook;
-    await enqueue([recoveryOf(webhook, windowOf(webhook, {}, clock()))], DELAY_SECONDS);
-    const changed = await applyChange(
-      webhook,
-      id,
-      { status: 'enabled' },
-      {
-        webhooks,
-        clock,
-        audited: (change) => audited({ projectId, ...change }),
-      },
-    );
+    // Needs the queue only here, so that the other operations work while a deployment has not added its variable yet.
+    const { send } = deliveryQueue(backend, 'quick');
+    await send(recoveryOf(webhook, windowOf(webhook, {}, clock())), DELAY_SECONDS);
+    const changing = {
+      webhooks: webhooks(table),
+      clock,
+      audited: (change: Omit<AuditedChange, 'projectId'>) => audited({ projectId, ...change }),
+    };
+    const changed = await applyChange(webhook, id, { status: 'enabled' }, changing);
     if (changed instanceof Problem) return false;
     log.info('webhook.enabled', { project_id: projectId, webhook_id: id });
     return true;

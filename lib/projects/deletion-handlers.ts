@@ -1,14 +1,8 @@
+import type { Backend } from '../aws/backend.ts';
 import { iso, isoOrNull } from '../schema.ts';
-import type { ProjectData } from './data-store.ts';
+import { type ProjectData, projectData } from './data-store.ts';
 import { afterPass, type DeletionRecord, isOwned, waitsUntil } from './deletion.ts';
-import type { ProjectStore } from './store.ts';
-
-interface DeletionDeps {
-  projects: Pick<ProjectStore, 'get'>;
-  data: ProjectData;
-  clock(): number;
-  log: { info(event: string, fields: Record<string, unknown>): void };
-}
+import { projects } from './store.ts';
 
 /** How long one call works. The caller calls again until `state` is `deleted`. */
 export const WORK_MS = 10_000;
@@ -18,7 +12,8 @@ export const WORK_MS = 10_000;
  * a pass over the keys of the whole table, because some items can be found in no other way. A call that ends early repeats work
  * and skips none. The last pass finds no item of the project, which is the proof.
  */
-export function deleteProject({ projects, data, clock, log }: DeletionDeps) {
+export function deleteProject({ table, clock, log }: Backend) {
+  const data = projectData(table);
   return async (projectId: string, name: string | undefined) => {
     const started = clock();
     let deletion = (await data.deletion(projectId)) ?? (await begin(projectId, name));
@@ -34,7 +29,7 @@ export function deleteProject({ projects, data, clock, log }: DeletionDeps) {
   };
 
   async function begin(projectId: string, name: string | undefined): Promise<DeletionRecord> {
-    const project = await projects.get(projectId);
+    const project = await projects(table).get(projectId);
     if (!project) throw new Error(`There is no project ${projectId}`);
     if (project.name !== name) throw new Error('The name is not the name of the project');
     const counts = { step: 0, removedInPass: 0, removed: 0, read: 0 };
