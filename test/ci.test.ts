@@ -54,7 +54,7 @@ describe('the workflow', () => {
     expect(text.match(/permissions:/g)).toHaveLength(permissions.length);
   });
 
-  it('simulates a million new schedules every night, and keeps its log', () => {
+  it('simulates a million new schedules every night', () => {
     const [, command = ''] = /npm run --silent (\w+) -- --seeds 1000000 --from "\$from"/.exec(nightly) ?? [];
     expect(Object.keys(scripts)).toContain(command);
     const [, fromOf = ''] = /from=\$\(\( (.+) \)\)/.exec(nightly) ?? [];
@@ -64,13 +64,9 @@ describe('the workflow', () => {
       );
     expect(from('2026-01-02T02:17:00Z') - from('2026-01-01T02:17:00Z')).toBe(1_000_000);
     expect(from('2037-01-01T02:17:00Z')).toBeLessThan(2 ** 32);
-    expect(nightly).toContain('set -o pipefail');
-    expect(nightly).toContain('| tee simulation.log');
   });
 
   it('reports a broken promise in one issue', () => {
-    expect(nightly).toContain("if: failure() && steps.simulate.conclusion == 'failure'");
-    expect(nightly.match(/^ +id: (\w+)$/gm)?.map((line) => line.trim())).toEqual(['id: simulate']);
     const report = (openIssue: string) => {
       const [, script = ''] = /RUN_URL: .*\n {8}run: \|\n((?: {10}.*\n)+)/.exec(nightly) ?? [];
       const directory = mkdtempSync(join(tmpdir(), 'nightly-'));
@@ -131,25 +127,6 @@ describe('a release', () => {
     expect(() => create('v9.9.9')).toThrow();
     expect(() => create('v9.9.9-dev', '9.9.9-dev')).toThrow();
   });
-
-  it('contains the npm package that CI builds, before its files are signed', () => {
-    const [ci = '', steps = ''] = release.split('\n  release:\n');
-    expect(ci).toMatch(
-      /run: \.ci\/run[\s\S]*- run: npx node infra\/commands\/package\/build\.ts\n[\s\S]*upload-artifact@[\s\S]*name: npm-package\n/,
-    );
-    expect(ci).toMatch(/path: \.local\/package\/\*\.tgz\n/); // the command prints this path
-    expect(steps).toMatch(
-      /download-artifact@.*\n {8}with:\n {10}name: npm-package\n {10}path: release\n[\s\S]*attest-build/,
-    );
-  });
-
-  it('is published after CI, with a signed provenance of every file', () => {
-    expect(release).toMatch(/^ {2}ci:[\s\S]*run: \.ci\/run[\s\S]*^ {2}release:\n {4}needs: ci$/m);
-    const steps = release.slice(release.indexOf('\n  release:'));
-    expect(steps).toMatch(
-      /attest-build-provenance[\s\S]*subject-path: release\/\*[\s\S]*gh release create .* release\/\*$/m,
-    );
-  });
 });
 
 describe('the threat model', () => {
@@ -207,10 +184,9 @@ describe('the README', () => {
     expect(readFileSync('infra/local/README.md', 'utf8')).toContain(`Java ${JAVA_VERSION}`);
   });
 
-  it('names the default stack, and what the deployment needs', () => {
+  it('names the default stack', () => {
     const [, deploying = ''] = /\n## Deploying\n([\s\S]*?)\n## /.exec(readme) ?? [];
     const stacks = [...deploying.matchAll(/--stack (\w+)/g)].map(([, name]) => name);
     expect(new Set(stacks)).toEqual(new Set([settingsOf({}).stackName]));
-    expect(deploying).toMatch(/You need .*credentials and a region.*the AWS CLI 2/);
   });
 });
