@@ -18,10 +18,7 @@ const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   definitions: NAMED,
   overrideRef: ({ referenceId }) => refTo(referenceId),
-  overrideSchema({ valibotSchema, jsonSchema }) {
-    if (valibotSchema.type === 'custom') return {};
-    return valibotSchema.type === 'literal' ? { type: 'string', ...jsonSchema } : null; // without a type, generators warn
-  },
+  overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? {} : null),
   overrideAction({ valibotAction, jsonSchema }) {
     if (valibotAction.type === 'metadata') {
       const { metadata } = valibotAction as unknown as v.MetadataAction<unknown, Approximation>;
@@ -37,7 +34,7 @@ const CONVERSION: ConversionConfig = {
     return BEYOND_JSON_SCHEMA.has(valibotAction.type) ? jsonSchema : null;
   },
 };
-const BEYOND_JSON_SCHEMA = new Set(['check', 'check_items', 'raw_check', 'raw_transform', 'transform', 'forward']);
+const BEYOND_JSON_SCHEMA = new Set(['check', 'raw_check', 'raw_transform', 'transform']);
 
 export const refTo = (name: string): string => `#/components/schemas/${name}`;
 
