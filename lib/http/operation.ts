@@ -50,11 +50,9 @@ export interface Operation {
   /** The successful responses by status. The first one is the default. `null` means no body. */
   responses: Readonly<Record<number, v.GenericSchema | null>>;
   /** Headers of a success in addition to those of all operations. */
-  responseHeaders: readonly ('ETag' | 'Location')[];
+  responseHeaders: readonly 'ETag'[];
   /** The `Location` of a 201 response (RFC 9110 §15.3.2). Its parameter is a member of the response. */
   location?: `/${string}`;
-  /** The content type of a success. */
-  produces: string;
   /** Error codes in addition to those that follow from the other members. */
   problems: readonly ProblemCode[];
   /** Whether the operation creates something and supports `Idempotency-Key`. */
@@ -70,7 +68,6 @@ const DEFAULTS = {
   headers: {},
   maxBodyBytes: 16 * KIB,
   responseHeaders: [],
-  produces: 'application/json',
   problems: [],
   creates: false,
   secrets: [],

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { statOperations } from '../deliveries/operations.ts';
 import { documentOperations } from '../documents/operations.ts';
 import { eventOperations } from '../events/operations.ts';
@@ -8,56 +7,8 @@ import { projectOperations } from '../projects/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
 import { type ApiFunction, allowsCrossOrigin, type Operation, operation } from './operation.ts';
 
-const page = { function: 'dashboard', callers: 'anyone', method: 'GET', problems: ['route_not_found'] } as const;
-const html = { ...page, produces: 'text/html', responses: { 200: v.string() } } as const;
-const text = { ...page, produces: 'text/plain', responses: { 200: v.string() } } as const;
-const file = {
-  ...page,
-  produces: '*/*',
-  responses: { 200: v.string() },
-  parameters: {
-    file: {
-      resource: 'file',
-      schema: v.string(),
-      description: 'The name of a page, or of a file with the hash of its content.',
-      example: 'app-5XQ3TN2K.js',
-    },
-  },
-} as const;
-
-/** The pages for browsers: files that the synthesis creates, without secrets. */
-const pageOperations = {
-  openHome: operation({
-    ...page,
-    path: '/',
-    summary: 'Redirect to the dashboard',
-    responses: { 302: null },
-    responseHeaders: ['Location'],
-    problems: [],
-  }),
-  getOpenApi: operation({
-    ...page,
-    path: '/v1/openapi.json',
-    summary: 'Get the OpenAPI 3.1 document',
-    responses: { 200: v.looseObject({ openapi: v.string() }) },
-  }),
-  openDashboard: operation({ ...html, path: '/dashboard', summary: 'Open the dashboard' }),
-  getDashboardFile: operation({ ...file, path: '/dashboard/{file}', summary: 'Get a file of the dashboard' }),
-  openReference: operation({ ...html, path: '/docs', summary: 'Open the documentation' }),
-  getReferenceFile: operation({
-    ...file,
-    path: '/docs/{file}',
-    summary: 'Get a page or file of the documentation',
-  }),
-  listPages: operation({ ...text, path: '/llms.txt', summary: 'List the pages of the documentation as Markdown' }),
-  getSecurityContact: operation({
-    ...text,
-    path: '/.well-known/security.txt',
-    summary: 'Get the address for reports of vulnerabilities (RFC 9116), if the operator has set one',
-  }),
-};
-
-const programOperations = {
+/** Every operation for programs. */
+export const operations = {
   ...keyOperations,
   ...tokenOperations,
   ...projectOperations,
@@ -65,10 +16,23 @@ const programOperations = {
   ...statOperations,
   ...eventOperations,
   ...documentOperations,
-};
+} satisfies Record<string, Operation>;
 
-/** Every HTTP operation. Other routes do not exist. */
-export const operations = { ...programOperations, ...pageOperations } satisfies Record<string, Operation>;
+/** The pages for browsers: files that the synthesis creates, without secrets. */
+const PAGES = {
+  '/': 'Redirect to the dashboard',
+  '/v1/openapi.json': 'Get the OpenAPI 3.1 document',
+  '/dashboard': 'Open the dashboard',
+  '/dashboard/{file}': 'Get a file of the dashboard',
+  '/docs': 'Open the documentation',
+  '/docs/{file}': 'Get a page or file of the documentation',
+  '/llms.txt': 'List the pages of the documentation as Markdown',
+  '/.well-known/security.txt': 'Get the address for reports of vulnerabilities (RFC 9116), if the operator has set one',
+};
+const pageOperations = Object.entries(PAGES).map(([path, summary]): Operation => {
+  const shared = { method: 'GET', function: 'dashboard', callers: 'anyone', responses: { 200: null } } as const;
+  return operation({ ...shared, path: path as Operation['path'], summary });
+});
 
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
@@ -77,10 +41,10 @@ export type OperationOf<Name extends ApiFunction> = {
   [Id in OperationId]: Operations[Id]['function'] extends Name ? Id : never;
 }[OperationId];
 
-export const allOperations = Object.values(operations) as readonly Operation[];
+export const apiOperations = Object.values(operations) as readonly Operation[];
 
-/** The operations for programs, without web pages. */
-export const apiOperations = Object.values(programOperations) as readonly Operation[];
+/** Every HTTP operation, with the pages. Other routes do not exist. */
+export const allOperations: readonly Operation[] = [...apiOperations, ...pageOperations];
 
 /** Every GET also supports HEAD, which returns no content (RFC 9110 §9.3.2). */
 export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>

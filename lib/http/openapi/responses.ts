@@ -54,7 +54,7 @@ function success(id: OperationId, operation: Operation, status: number, schema: 
     headers: headersOf(headers),
     ...(schema && {
       content: {
-        [operation.produces]: {
+        'application/json': {
           schema: jsonSchemaOf(schema),
           ...(isUsual && response !== undefined && { example: response }),
         },
