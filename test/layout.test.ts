@@ -56,7 +56,7 @@ describe('an import', () => {
     ['lib/deliveries/deliver.ts', 'lib/aws/log.ts'],
     ['lib/keys/operations.ts', 'lib/aws/items.ts'],
     ['lib/keys/operations.ts', 'lib/keys/store.ts'],
-    ['lib/keys/token-operations.ts', 'lib/keys/handlers.ts'],
+    ['lib/keys/operations.ts', 'lib/keys/handlers.ts'],
     ['lib/json.ts', 'lib/aws/log.ts'],
     ['lib/http/serve.ts', 'infra/settings.ts'],
     ['infra/stack.ts', 'lib/aws/log.ts'],

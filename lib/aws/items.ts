@@ -12,7 +12,7 @@ import type { Space } from '../space.ts';
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
  *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/projects/email-budget.ts)
- *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; credential-store.ts)
+ *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; keys/store.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)

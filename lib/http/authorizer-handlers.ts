@@ -3,7 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { newVariable, variable } from '../aws/runtime.ts';
 import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
-import { credentials } from '../keys/credential-store.ts';
+import { apiKeys, keysWithProject } from '../keys/store.ts';
 import { MAX_TOKEN_BYTES } from '../keys/token.ts';
 import { useToRecord } from '../keys/usage.ts';
 import { projectState, shareKeyOf } from '../projects/project.ts';
@@ -21,7 +21,8 @@ class Unauthorized extends Error {
 /** A REQUEST authorizer. It reads the key with its project, and nothing for malformed credentials. */
 export function authorizer(backend: Backend) {
   const { table, clock, log, reportFailure } = backend;
-  const keys = credentials(table);
+  const readKey = keysWithProject(table);
+  const { recordUse } = apiKeys(table);
   const sharePrefix = variable(backend, 'SHARE_PREFIX');
   const requestsPerSecond = newVariable(backend, 'PROJECT_REQUESTS_PER_SECOND');
 
@@ -37,7 +38,7 @@ export function authorizer(backend: Backend) {
   };
 
   async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
-    const caller = await authenticate(bearerCredential(event) ?? '', { keys, clock });
+    const caller = await authenticate(bearerCredential(event) ?? '', readKey, clock);
     const { requestId, identity } = event.requestContext;
     const project = caller?.record.project;
     const state = project && projectState(project);
@@ -54,9 +55,9 @@ export function authorizer(backend: Backend) {
     } else {
       const use = useToRecord(record, clock());
       if (use !== null)
-        await keys
-          .recordUse(record, use)
-          .catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }));
+        await recordUse(record, use).catch((error: unknown) =>
+          log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }),
+        );
     }
     const statement: Statement = {
       Effect: problem ? 'Deny' : 'Allow',

@@ -1,8 +1,7 @@
 import { statOperations } from '../deliveries/operations.ts';
 import { documentOperations } from '../documents/operations.ts';
 import { eventOperations } from '../events/operations.ts';
-import { keyOperations } from '../keys/operations.ts';
-import { tokenOperations } from '../keys/token-operations.ts';
+import { keyOperations, tokenOperations } from '../keys/operations.ts';
 import { projectOperations } from '../projects/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
 import { type ApiFunction, allowsCrossOrigin, type Operation, operation } from './operation.ts';

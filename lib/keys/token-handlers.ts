@@ -45,7 +45,7 @@ export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
     },
 
     async verifyToken({ body, space }) {
-      const authenticated = await authenticateToken(body.token, { keys, clock });
+      const authenticated = await authenticateToken(body.token, keys.get, clock);
       const isOfSpace =
         authenticated?.grant.projectId === space.projectId && authenticated.grant.environment === space.environment;
       return { body: isOfSpace ? verificationOf(authenticated, body, clock()) : { active: false } };

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { credentials } from '../../../lib/keys/credential-store.ts';
-import { apiKeys } from '../../../lib/keys/store.ts';
+import { apiKeys, keysWithProject } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { stores } from './stores.ts';
@@ -12,33 +11,33 @@ describe.each(stores)('credentials in $name', ({ table }) => {
     const key = newKey({ projectId: project.id });
     await projects(table).create(project, key);
     const reads = { get: vi.fn(table.get), batchGet: vi.fn(table.batchGet) };
-    return { project, key, keys: credentials({ ...table, ...reads }), reads };
+    return { project, key, read: keysWithProject({ ...table, ...reads }), reads };
   }
 
   it('reads a key with its project, and needs one request after the first read', async () => {
-    const { project, key, keys, reads } = await given();
+    const { project, key, read, reads } = await given();
     for (let i = 0; i < 3; i++) {
-      const { project: read, ...record } = (await keys.get(key.id)) ?? expect.fail('The key is missing');
-      expect([recordOf(record), recordOf(read)]).toEqual([key, project]);
+      const { project: found, ...record } = (await read(key.id)) ?? expect.fail('The key is missing');
+      expect([recordOf(record), recordOf(found)]).toEqual([key, project]);
     }
     expect([reads.get.mock.calls.length, reads.batchGet.mock.calls.length]).toEqual([2, 2]);
   });
 
   it('returns every later change of the key and of the project', async () => {
-    const { project, key, keys } = await given();
-    await keys.get(key.id);
+    const { project, key, read } = await given();
+    await read(key.id);
     await apiKeys(table).revoke(key.id, now, undefined, []);
     await projects(table).suspend(project.id, now, []);
-    expect(await keys.get(key.id)).toMatchObject({ revokedAt: now, project: { suspendedAt: now } });
+    expect(await read(key.id)).toMatchObject({ revokedAt: now, project: { suspendedAt: now } });
   });
 
   it('finds no unknown key, no deleted key and no deleted project', async () => {
-    const { project, key, keys } = await given();
-    expect(await keys.get(newKey().id)).toBeUndefined();
-    await keys.get(key.id);
+    const { project, key, read } = await given();
+    expect(await read(newKey().id)).toBeUndefined();
+    await read(key.id);
     await table.removeAll([itemKey.project(project.id)]);
-    expect(await keys.get(key.id)).toMatchObject({ id: key.id, project: undefined });
+    expect(await read(key.id)).toMatchObject({ id: key.id, project: undefined });
     await table.removeAll([itemKey.key(key.id)]);
-    expect(await keys.get(key.id)).toBeUndefined();
+    expect(await read(key.id)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ import {
   parseApiKey,
   sameHash,
 } from '../../../lib/keys/api-key.ts';
-import { encodeBase62, randomBase62 } from '../../../lib/keys/base62.ts';
+import { encodeBase62, randomBase62 } from '../../../lib/keys/key-format.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/keys/usage.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);

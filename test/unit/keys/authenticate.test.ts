@@ -24,7 +24,7 @@ const token = await signToken(grant, 60, now, record.tokenSecret);
 /** Authenticates a credential against a store with one optional key. */
 const given = async (credential: string, stored: KeyRecord | undefined = record, at = now) => {
   const get = vi.fn(async (id: string) => (id === stored?.id ? stored : undefined));
-  return { authenticated: await authenticate(credential, { keys: { get }, clock: () => at }), reads: get.mock.calls };
+  return { authenticated: await authenticate(credential, get, () => at), reads: get.mock.calls };
 };
 const changed = (overrides: Partial<KeyRecord>): KeyRecord => ({ ...record, ...overrides });
 
