@@ -1,15 +1,8 @@
-import type http from 'node:http';
 import { listening, textOf } from './http.ts';
 
-/** What the other endpoints do after they responded for a while. Those that never respond have not responded before either. */
-export type Behaviour = 'respond' | 'never respond' | 'stop responding' | 'alternate' | 'trickle';
-
-const ALTERNATES_EVERY_MS = 3000;
-
-/** The endpoints that change, the time of the change, and what they do then. */
+/** The other endpoints, and when they stop responding. */
 export interface Others {
   count: number;
-  behaviour: Behaviour;
   changesAt: number;
 }
 
@@ -32,22 +25,11 @@ const healthyEndpoint = () =>
     latencies.push({ at, ms: Date.now() - at });
   });
 
-const otherEndpoint = ({ behaviour, changesAt }: Others) =>
+const otherEndpoint = ({ changesAt }: Others) =>
   listening((request, response) => {
     request.resume();
-    const sinceMs = Date.now() - changesAt;
-    if (behaviour === 'respond' || (sinceMs < 0 && behaviour !== 'never respond')) return respond(response);
-    if (behaviour === 'trickle') return trickle(response);
-    if (behaviour === 'alternate' && Math.floor(sinceMs / ALTERNATES_EVERY_MS) % 2 === 1) return respond(response);
+    if (Date.now() < changesAt) response.writeHead(200).end();
   });
-
-const respond = (response: http.ServerResponse) => response.writeHead(200).end();
-
-function trickle(response: http.ServerResponse): void {
-  response.writeHead(200, { 'Content-Length': '100' });
-  const timer = setInterval(() => response.write('x'), 1000);
-  response.on('close', () => clearInterval(timer));
-}
 
 process.on('message', async (message: Others | 'latencies') => {
   if (message === 'latencies') {

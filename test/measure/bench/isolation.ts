@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Behaviour, Latency, Others } from './isolation-endpoints.ts';
-import { median } from './median.ts';
+import type { Latency, Others } from './isolation-endpoints.ts';
 import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
 
@@ -14,13 +13,8 @@ const WARM_UP_MS = 8000;
 const BEFORE_MS = 8000;
 const FIRST_MS = 2000;
 const LATER_MS = 10_000;
-/** The highest p99 that counts as healthy, and how long each rate is tried. */
-const HEALTHY_P99_MS = 200;
-const RATE_TRIED_MS = 8000;
-const MAX_RATE = 200;
 /** The runs of a case, by rate. The p99 of fewer events would be that of the slowest single event. */
 const RUNS: Readonly<Record<number, number>> = { 10: 3 };
-const BEHAVIOURS = ['never respond', 'stop responding', 'alternate', 'trickle'] as const satisfies Behaviour[];
 
 /** Milliseconds from publication to receipt at the healthy endpoints. */
 interface Latencies {
@@ -31,23 +25,14 @@ interface Latencies {
 
 /**
  * The p99 from publication to receipt at ten healthy endpoints of a project, before and after other endpoints of the same project
- * change: in the first 2 seconds, and later. Each ratio is to the time before. Endpoints that never respond compare with the
- * others of the same rate.
+ * stop responding: in the first 2 seconds, and later. Each ratio is to the time before.
  */
 export async function measureIsolation(assembly: string) {
-  await run(assembly, { rate: 10, others: 1, behaviour: 'respond' }); // warms the machine up
+  await run(assembly, 10, 1); // warms the machine up
   const rows: Record<string, object> = {};
   for (const rate of RATES)
-    for (const others of OTHERS) {
-      const measured = new Map<Behaviour, Latencies>();
-      for (const behaviour of BEHAVIOURS) measured.set(behaviour, await run(assembly, { rate, others, behaviour }));
-      const responding = median([...measured].filter(([name]) => name !== 'never respond').map(([, ms]) => ms.before));
-      for (const [behaviour, latencies] of measured) {
-        const before = behaviour === 'never respond' ? responding : latencies.before;
-        rows[`${rate}/s, beside ${others} that ${behaviour}`] = rowOf({ ...latencies, before });
-      }
-    }
-  rows[`the highest rate with a p99 below ${HEALTHY_P99_MS} ms`] = { 'events/s': await highestRate(assembly) };
+    for (const others of OTHERS)
+      rows[`${rate}/s, beside ${others} that stop responding`] = rowOf(await run(assembly, rate, others));
   return rows;
 }
 
@@ -59,16 +44,11 @@ const rowOf = ({ before, first, later }: Latencies) => ({
   ratio_later: (later / before).toFixed(2),
 });
 
-async function run(
-  assembly: string,
-  given: { rate: number; others: number; behaviour: Behaviour },
-): Promise<Latencies> {
-  const { rate, others, behaviour } = given;
+async function run(assembly: string, rate: number, count: number): Promise<Latencies> {
   const latencies: Latency[] = [];
   for (let i = 0; i < (RUNS[rate] ?? 1); i++) {
     const changesAt = Date.now() + WARM_UP_MS + BEFORE_MS;
-    const changing = { count: others, behaviour, changesAt };
-    const delivered = await deliver(assembly, changing, rate, changesAt + FIRST_MS + LATER_MS);
+    const delivered = await deliver(assembly, { count, changesAt }, rate, changesAt + FIRST_MS + LATER_MS);
     latencies.push(...delivered.map(({ at, ms }) => ({ at: at - changesAt, ms })));
   }
   const between = (from: number, to: number) => p99(latencies.filter(({ at }) => at >= from && at < to));
@@ -78,18 +58,6 @@ async function run(
     later: between(FIRST_MS, FIRST_MS + LATER_MS),
   };
 }
-
-/** The highest rate, in steps of 5 events per second, at which healthy endpoints alone have a healthy p99. */
-async function highestRate(assembly: string): Promise<number> {
-  for (let rate = 10; rate <= MAX_RATE; rate += 5) {
-    const from = Date.now() + WARM_UP_MS;
-    const latencies = await deliver(assembly, NONE, rate, from + RATE_TRIED_MS).catch(() => []); // overloaded
-    if (latencies.length === 0 || p99(latencies.filter(({ at }) => at >= from)) >= HEALTHY_P99_MS) return rate - 5;
-  }
-  return MAX_RATE;
-}
-
-const NONE: Others = { count: 0, behaviour: 'respond', changesAt: 0 };
 
 /** Publishes events at a rate until a time, to healthy endpoints and to others. Returns the latencies of the healthy ones. */
 async function deliver(assembly: string, others: Others, rate: number, untilMs: number): Promise<Latency[]> {

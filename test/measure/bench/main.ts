@@ -23,7 +23,7 @@ const MEASUREMENTS: Record<string, readonly [title: string, measure: Measure]> =
   ],
   cpu: ['CPU: invocations with the CPU share of a memory size, over TLS 1.3. A vCPU is 1,769 MB', measureCpu],
   isolation: [
-    'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others change',
+    'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others stop responding',
     measureIsolation,
   ],
 };
