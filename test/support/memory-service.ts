@@ -75,8 +75,10 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   const faults: {
     email?: Error;
     command?: (name: string, input: object) => Error | undefined;
-    /** Decides when the commands of handlers run, and whether they return. Commands of the authorizer always do. */
+    /** Decides when the commands of handlers run, and whether they return. Commands of other functions always do. */
     around?: (command: Command, perform: () => Promise<object>) => Promise<object>;
+    /** Decides the same for the commands of all functions. */
+    aroundAll?: (command: Command, perform: () => Promise<object>) => Promise<object>;
   } = {};
   const handling = new AsyncLocalStorage<true>();
   const checks: number[] = [];
@@ -120,8 +122,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   }
 
   function send(command: Command): Promise<object> {
-    const { around } = faults;
-    return around && handling.getStore() ? around(command, () => perform(command)) : perform(command);
+    const around = handling.getStore() ? (faults.around ?? faults.aroundAll) : faults.aroundAll;
+    return around ? around(command, () => perform(command)) : perform(command);
   }
 
   async function perform(command: Command): Promise<object> {

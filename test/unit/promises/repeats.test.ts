@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/http/operations.ts';
+import { type Changing, changing, newScene, perform, stateOf } from './scene.ts';
+
+const WRITES = ['Put', 'Update', 'Delete', 'TransactWrite'];
+
+/** Performs a request twice and the work after it, while the response to the first try of one write is lost. Returns the effects. */
+async function run(id: Changing, lost: number) {
+  const scene = await newScene();
+  let writes = 0;
+  scene.service.faults.aroundAll = async ({ name, input }, act) => {
+    if (!WRITES.includes(name) || writes++ !== lost) return act();
+    if (name === 'TransactWrite') input.ClientRequestToken ??= randomUUID(); // the SDK sends one token with all tries
+    await act().catch(() => {});
+    return act();
+  };
+  const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
+  const answers = [await perform(scene, id, headers), await perform(scene, id, headers)];
+  const outcomes = answers.map(({ status, body, headers }) => [status, body?.code, headers['idempotency-replayed']]);
+  const state = await stateOf(scene); // after all work
+  return { writes, outcomes, state };
+}
+
+describe('a write with a lost response, which the SDK repeats', () => {
+  it.each(changing)('makes no difference: %s', async (id) => {
+    const { writes, ...clean } = await run(id, -1);
+    expect(writes).toBeGreaterThan(0);
+    for (let lost = 0; lost < writes; lost++)
+      expect(await run(id, lost), `write ${lost}`).toEqual({ writes, ...clean });
+  });
+});
