@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/samples.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
-import { MAX_BODY_BYTES, type Operation } from '../../../lib/http/operation.ts';
-import { apiOperations, type OperationId, operations } from '../../../lib/http/operations.ts';
+import type { Operation } from '../../../lib/http/operation.ts';
+import { type OperationId, operations } from '../../../lib/http/operations.ts';
 import { Problem, problemResult } from '../../../lib/http/problems.ts';
 import { type BodyViolations, parseRequest } from '../../../lib/http/request.ts';
 import { keyViolations } from '../../../lib/keys/handlers.ts';
@@ -65,13 +65,5 @@ describe('a large body', () => {
           excessive.push(`${name}: ${steps} steps, ${bytes} bytes`);
       }
     expect(excessive).toEqual([]);
-  });
-
-  it.each(
-    apiOperations.filter(({ method }) => method !== 'GET'),
-  )('is rejected above the limit of its operation: $method $path', (operation) => {
-    const body = ' '.repeat(operation.maxBodyBytes + 1);
-    expect(parsed('', operation, body)).toMatchObject({ code: 'payload_too_large' });
-    expect(operation.maxBodyBytes).toBeLessThanOrEqual(MAX_BODY_BYTES);
   });
 });

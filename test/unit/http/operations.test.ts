@@ -1,14 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { connect } from '../../../lib/aws/backend.ts';
 import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
 import { allowsCrossOrigin, type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
 import { allOperations, apiOperations } from '../../../lib/http/operations.ts';
-import { serve } from '../../../lib/http/serve.ts';
-import { keyOperations } from '../../../lib/keys/operations.ts';
 import type { Permission } from '../../../lib/keys/token.ts';
-import { runtimeWith } from '../../support/runtime.ts';
-import { keyOf, proxyEvent } from '../http/builders.ts';
 
 const CALLERS: [CallerType, Permission[]][] = [
   ['admin', []],
@@ -41,25 +36,6 @@ describe('an operation', () => {
       expect(mayCall(operation, type, permissions), `${type} ${permissions}`).toBe(
         expected(operation, type, permissions),
       );
-  });
-
-  it('is also rejected by its function, independent of the gateway', async () => {
-    const reached: string[] = [];
-    const verbs = Object.fromEntries(
-      Object.keys(keyOperations).map((id) => [
-        id,
-        async () => {
-          reached.push(id);
-          return {};
-        },
-      ]),
-    ) as unknown as Parameters<typeof serve<'keys'>>[0];
-    const dispatch = serve<'keys'>(verbs, connect(runtimeWith(async () => ({}))));
-    for (const caller of ['admin', 'live', 'test', 'read']) {
-      const { statusCode } = await dispatch(proxyEvent({ authorizer: keyOf(caller) }));
-      expect(statusCode, caller).toBe(caller === 'admin' ? 200 : 403);
-    }
-    expect(reached).toEqual(['listKeys']);
   });
 });
 
