@@ -39,7 +39,7 @@ export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log
   };
 }
 
-/** The tag of an email that names its project. `consumers/email-events.ts` reads it. */
+/** The tag of an email that names its project. `projects/consumers.ts` reads it. */
 const PROJECT_TAG = 'project';
 
 /** Whether SES rejects this email, and would reject it again. */

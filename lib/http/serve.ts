@@ -91,7 +91,11 @@ export function serve<Name extends ApiFunction>(
     const { type, token } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
       return new Problem('insufficient_permissions', `Use ${callersText(operation)}.`);
-    const handler = checked(handlers[id as OperationOf<Name>] as unknown as Handler, bodyViolations);
+    // A repeated request gets the first response, even if its body is no longer valid.
+    const handler: Handler = async (...args) => {
+      const found = bodyViolations?.(request.json) ?? [];
+      return found.length > 0 ? invalid(found) : (handlers[id as OperationOf<Name>] as unknown as Handler)(...args);
+    };
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.creates) {
       const response = await handler(request, () => [], undefined);
@@ -115,14 +119,6 @@ type Handler = (
   idempotencyWrites: IdempotencyWrites,
   identity: RequestIdentity | undefined,
 ) => Promise<OperationResponse | Problem>;
-
-// A repeated request gets the first response, even if its body is no longer valid.
-const checked = (handler: Handler, bodyViolations: BodyViolations = () => []): Handler => {
-  return async (request, ...rest) => {
-    const violations = bodyViolations(request.json);
-    return violations.length > 0 ? invalid(violations) : handler(request, ...rest);
-  };
-};
 
 // A handler that throws may have done its work, so the same request can run again immediately with the same identity.
 async function runOnce(
