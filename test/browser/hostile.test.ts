@@ -76,7 +76,7 @@ describe('untrusted text', () => {
         await page.goto(`${service.stack.baseUrl}/dashboard#${place}`);
         await page.reload();
         const textContent = () => page.locator('main').textContent();
-        await expect.poll(textContent, { message: place, timeout: 20_000 }).toContain(shown);
+        await expect.poll(textContent, { message: place }).toContain(shown);
         const content = (await textContent()) ?? '';
         expect(printable(content), place).toBe(content);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

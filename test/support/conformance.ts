@@ -70,10 +70,10 @@ export function expectConformance(method: string, path: string, { status, header
   expect(faults, `${method} ${route} ${status} ${body?.code ?? ''}`).toEqual([]);
 }
 
-/** Returns the path of the operation for a request, which is the match with the fewest parameters. */
-function pathOf(route: string): string | undefined {
-  const matching = [...operationsByPath.keys()].filter((each) => patternOf(each).test(route));
-  return matching.sort((a, b) => a.split('{').length - b.split('{').length)[0];
-}
+/** The paths of operations, those with the fewest parameters first. */
+const patterns = [...operationsByPath.keys()]
+  .sort((a, b) => a.split('{').length - b.split('{').length)
+  .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
 
-const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+/** Returns the path of the operation for a request. */
+const pathOf = (route: string): string | undefined => patterns.find(({ pattern }) => pattern.test(route))?.path;

@@ -9,7 +9,7 @@ let clean: Run;
 
 beforeAll(async () => {
   scenario = await createScenario(service);
-  clean = await scenario([]);
+  clean = await scenario();
 });
 
 describe('without a fault', () => {
@@ -39,7 +39,7 @@ describe.each(KINDS)('a call that is %s', (kind) => {
         call.action === action && (kind === 'throttled' || call.principal === principal);
       if (clean.calls.findIndex(isSame) !== at) continue;
       if (!IS_THOROUGH && KINDS[at % KINDS.length] !== kind) continue;
-      await scenario([{ at, kind }]).catch((error: Error) => {
+      await scenario({ at, kind }).catch((error: Error) => {
         throw new Error(`call ${at} (${action}) ${kind}: ${error.message}`, { cause: error });
       });
     }
@@ -50,6 +50,6 @@ describe('a duplicate message', () => {
   it('is processed once, for the first messages and a retry', async () => {
     const all = Array.from({ length: clean.messages }, (_, at) => at);
     const last = clean.messages - 1;
-    for (const at of IS_THOROUGH ? all : [0, 1, last]) await scenario([{ at, kind: 'duplicate' }]);
+    for (const at of IS_THOROUGH ? all : [0, 1, last]) await scenario({ at, kind: 'duplicate' });
   });
 });

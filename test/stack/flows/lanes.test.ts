@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SLOW_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
 import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
@@ -23,20 +24,32 @@ describe('an endpoint', () => {
       await settled(client, id, (await publish(client)).body.id);
       await eventually(() => lanesOf(id).length === delivered);
     };
-    for (let i = 0; i < 3; i++) await deliver();
-    expect(lanesOf(id)).toEqual(['New', 'Quick', 'Quick']);
-    receiver.behave((response) => void setTimeout(() => response.writeHead(200).end(), 3600));
+    const lastLane = () => lanesOf(id).at(-1);
+    /** Delivers until the quick lane does. On a busy machine, a response can be slow, which counts for ten minutes. */
+    const becomesQuick = () =>
+      eventually(async () => {
+        await deliver();
+        if (lastLane() === 'Slow') service.stack.clock.advance(SLOW_FOR_MS);
+        return lastLane() === 'Quick';
+      });
     await deliver();
+    expect(lanesOf(id)).toEqual(['New']);
+    await becomesQuick();
+    receiver.behave((response) => void setTimeout(() => response.writeHead(200).end(), 3600));
+    const before = receiver.received.length;
+    await deliver();
+    // The quick lane hands the long attempt over to the slow lane, which makes it again.
+    expect([lastLane(), receiver.received.length - before]).toEqual(['Slow', 2]);
     receiver.behave(200);
     await deliver();
-    service.stack.clock.advance(10 * 60_000);
-    for (let i = 0; i < 2; i++) await deliver();
-    // The quick lane hands the long attempt over to the slow lane, which makes it again.
-    expect(lanesOf(id).slice(3)).toEqual(['Slow', 'Slow', 'New', 'Quick']);
-    expect(receiver.received).toHaveLength(8);
+    expect(lastLane()).toBe('Slow');
+    service.stack.clock.advance(SLOW_FOR_MS);
+    await deliver();
+    expect(lastLane()).toBe('New');
+    await becomesQuick();
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
     await deliver();
-    expect(lanesOf(id).at(-1)).toBe('New');
+    expect(lastLane()).toBe('New');
   });
 });

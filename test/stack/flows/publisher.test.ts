@@ -9,9 +9,9 @@ import { sqliteOutbox } from '../../../lib/client/outbox.ts';
 import { publisher } from '../../../lib/client/publisher.ts';
 import { tokenVerifier } from '../../../lib/client/token-verifier.ts';
 import { mint } from '../../support/documents.ts';
-import { type Client, useService } from '../../support/service.ts';
+import { type Client, FAST_DELAYS, useService } from '../../support/service.ts';
 
-const service = useService();
+const service = useService(FAST_DELAYS);
 const directory = mkdtempSync(join(tmpdir(), 'publisher-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -49,7 +49,7 @@ function synthesize(file?: SettingsInput | object) {
   return { status, printed: `${stdout}${stderr}`, template };
 }
 
-describe('cdk synth', { timeout: 120_000 }, () => {
+describe('cdk synth', () => {
   it('works in a clone without settings, and warns only about the sender', () => {
     const { status, printed, template } = synthesize();
     expect(status, printed).toBe(0);

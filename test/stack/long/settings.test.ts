@@ -59,4 +59,4 @@ it('has only intended findings of cdk-nag, with the default and the other values
     rule.startsWith(`AwsSolutions-${name}`) && path.includes(part);
   expect(findings.filter((found) => !INTENDED.some((each) => matches(found, each)))).toEqual([]);
   expect(INTENDED.filter((each) => !findings.some((found) => matches(found, each)))).toEqual([]);
-}, 120_000);
+});
