@@ -6,12 +6,13 @@ import { CreateToken, TokenResource } from './token.ts';
 import { TokenVerification, VerifyToken } from './token-verification.ts';
 import { KeyUsage } from './usage.ts';
 
-const key = { function: 'keys', callers: ADMIN } as const;
+const keys = { function: 'keys', callers: ADMIN } as const;
+const key = { ...keys, parameters: { key: keyParameter } } as const;
 const token = { function: 'tokens', callers: WRITERS } as const;
 
 export const keyOperations = {
   createKey: operation({
-    ...key,
+    ...keys,
     method: 'POST',
     path: '/v1/keys',
     summary: 'Create a key. It is shown only once',
@@ -22,7 +23,7 @@ export const keyOperations = {
     secrets: ['key'],
   }),
   listKeys: operation({
-    ...key,
+    ...keys,
     method: 'GET',
     path: '/v1/keys',
     summary: 'List the keys of the project',
@@ -33,7 +34,6 @@ export const keyOperations = {
     ...key,
     method: 'GET',
     path: '/v1/keys/{key}',
-    parameters: { key: keyParameter },
     summary: 'Read a key by its id or by the key itself',
     responses: { 200: KeyResource },
   }),
@@ -41,7 +41,6 @@ export const keyOperations = {
     ...key,
     method: 'PATCH',
     path: '/v1/keys/{key}',
-    parameters: { key: keyParameter },
     summary: 'Rename a key',
     body: ChangeKey,
     responses: { 200: KeyResource },
@@ -50,7 +49,6 @@ export const keyOperations = {
     ...key,
     method: 'GET',
     path: '/v1/keys/{key}/usage',
-    parameters: { key: keyParameter },
     summary: 'Get the daily usage of a key',
     responses: { 200: KeyUsage },
   }),
@@ -58,7 +56,6 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/rotate',
-    parameters: { key: keyParameter },
     summary: 'Rotate a key',
     body: RotateKey,
     responses: { 201: CreatedKey },
@@ -71,7 +68,6 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/revoke',
-    parameters: { key: keyParameter },
     summary: 'Revoke a key immediately',
     responses: { 200: KeyResource },
     problems: ['conflict'],
@@ -80,7 +76,6 @@ export const keyOperations = {
     ...key,
     method: 'POST',
     path: '/v1/keys/{key}/allowlist',
-    parameters: { key: keyParameter },
     summary: 'Restrict a key to IP addresses',
     body: Allowlist,
     responses: { 200: KeyAllowlist },
@@ -90,7 +85,6 @@ export const keyOperations = {
     ...key,
     method: 'GET',
     path: '/v1/keys/{key}/allowlist',
-    parameters: { key: keyParameter },
     summary: 'Read the allowlist of a key',
     responses: { 200: KeyAllowlist },
   }),

@@ -10,7 +10,8 @@ import { described, integer, jsonObject, named, oneOf, timestampInput, wholeNumb
 import { MAX_PER_SECOND } from './rate.ts';
 import { ChangeWebhook, CreateWebhook, RotateSecret, WebhookResource, WebhookWithSecret } from './webhook.ts';
 
-const webhook = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
+const webhooks = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
+const webhook = { ...webhooks, parameters: { id: webhookParameter } } as const;
 
 export const TestWebhook = named(
   'TestWebhook',
@@ -53,7 +54,7 @@ const Recovered = v.object({
 
 export const webhookOperations = {
   createWebhook: operation({
-    ...webhook,
+    ...webhooks,
     method: 'POST',
     path: '/v1/webhooks',
     summary: 'Create a webhook',
@@ -65,7 +66,7 @@ export const webhookOperations = {
     secrets: ['secret'],
   }),
   listWebhooks: operation({
-    ...webhook,
+    ...webhooks,
     method: 'GET',
     path: '/v1/webhooks',
     summary: 'List the webhooks',
@@ -76,7 +77,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'GET',
     path: '/v1/webhooks/{id}',
-    parameters: { id: webhookParameter },
     summary: 'Read a webhook',
     responses: { 200: WebhookResource },
   }),
@@ -84,7 +84,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'PATCH',
     path: '/v1/webhooks/{id}',
-    parameters: { id: webhookParameter },
     summary: 'Change, pause or enable a webhook',
     body: ChangeWebhook,
     responses: { 200: WebhookResource },
@@ -93,7 +92,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'DELETE',
     path: '/v1/webhooks/{id}',
-    parameters: { id: webhookParameter },
     summary: 'Delete a webhook',
     responses: { 204: null },
   }),
@@ -101,7 +99,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'POST',
     path: '/v1/webhooks/{id}/rotate-secret',
-    parameters: { id: webhookParameter },
     summary: 'Rotate the signing secret',
     body: RotateSecret,
     responses: { 200: WebhookWithSecret },
@@ -113,7 +110,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'POST',
     path: '/v1/webhooks/{id}/test',
-    parameters: { id: webhookParameter },
     summary: 'Send a sample event to this webhook',
     body: TestWebhook,
     responses: { 202: Accepted },
@@ -123,7 +119,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'GET',
     path: '/v1/webhooks/{id}/deliveries',
-    parameters: { id: webhookParameter },
     summary: 'List the deliveries, newest first',
     query: {
       ...page,
@@ -164,7 +159,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'GET',
     path: '/v1/webhooks/{id}/recover',
-    parameters: { id: webhookParameter },
     summary: 'Count the deliveries that a recovery would redeliver',
     query: { since: v.optional(since), until: v.optional(until) },
     responses: { 200: Recovered },
@@ -173,7 +167,6 @@ export const webhookOperations = {
     ...webhook,
     method: 'POST',
     path: '/v1/webhooks/{id}/recover',
-    parameters: { id: webhookParameter },
     summary: 'Recover failed, canceled and skipped deliveries, and optionally enable the webhook',
     body: Recover,
     responses: { 202: Recovered },
