@@ -6,7 +6,7 @@ import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { Violation } from '../schema.ts';
-import { applyChange, changingBy } from '../webhooks/changes.ts';
+import { applyChange, changingBy } from '../webhooks/change-handlers.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';

@@ -3,7 +3,7 @@ import { allDone } from '../concurrency.ts';
 import { deliveryQueue } from '../deliveries/queue-store.ts';
 import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';
-import { applyChange } from '../webhooks/changes.ts';
+import { applyChange } from '../webhooks/change-handlers.ts';
 import { webhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { AuditedChange } from './audit.ts';

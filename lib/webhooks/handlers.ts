@@ -16,7 +16,7 @@ import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { auditing } from '../projects/audit-store.ts';
 import { iso, requireValid, timestampInput } from '../schema.ts';
-import { applyChange, changingBy } from './changes.ts';
+import { applyChange, changingBy } from './change-handlers.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import {
   generateSecret,

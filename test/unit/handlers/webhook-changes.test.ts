@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { applyChange, changingBy } from '../../../lib/webhooks/changes.ts';
+import { applyChange, changingBy } from '../../../lib/webhooks/change-handlers.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import {
   ChangeWebhook,
