@@ -5,8 +5,9 @@ import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
+import { auditing } from '../projects/audit-store.ts';
 import type { Violation } from '../schema.ts';
-import { applyChange, changingBy } from '../webhooks/change-handlers.ts';
+import { applyChange } from '../webhooks/change-handlers.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';
@@ -29,7 +30,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const deliveries = deliveryLog(table);
   const cursors = cursorsOf(table, random);
   const { sendAll: enqueue } = deliveryQueue(backend, 'quick');
-  const changing = changingBy({ ...backend, webhooks });
+  const audited = auditing(backend);
   const countIn = (webhookId: string, window: Window) =>
     deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
 
@@ -123,7 +124,9 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       if (!webhook) return notFound('webhook');
       if (webhook.status === 'disabled') {
         if (!enable) return new Problem('conflict', 'Enable the webhook first, or pass "enable": true.');
-        const enabled = await applyChange(space, id, { status: 'enabled' }, changing(request));
+        const enabled = await applyChange(backend, space, id, { status: 'enabled' }, (entry) =>
+          audited(request, entry),
+        );
         if (enabled instanceof Problem) return enabled;
       }
       const window = windowOf(webhook, requested, clock());

@@ -4,9 +4,7 @@ import { deliveryQueue } from '../deliveries/queue-store.ts';
 import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';
 import { applyChange } from '../webhooks/change-handlers.ts';
-import { webhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import type { AuditedChange } from './audit.ts';
 import { auditingOperator } from './audit-store.ts';
 import { projectData } from './data-store.ts';
 import { projectState } from './project.ts';
@@ -63,12 +61,9 @@ export function enableWebhooks(backend: Backend) {
     // Needs the queue only here, so that the other operations work while a deployment has not added its variable yet.
     const { send } = deliveryQueue(backend, 'quick');
     await send(recoveryOf(webhook, windowOf(webhook, {}, clock())), DELAY_SECONDS);
-    const changing = {
-      webhooks: webhooks(table),
-      clock,
-      audited: (change: Omit<AuditedChange, 'projectId'>) => audited({ projectId, ...change }),
-    };
-    const changed = await applyChange(webhook, id, { status: 'enabled' }, changing);
+    const changed = await applyChange(backend, webhook, id, { status: 'enabled' }, (entry) =>
+      audited({ projectId, ...entry }),
+    );
     if (changed instanceof Problem) return false;
     log.info('webhook.enabled', { project_id: projectId, webhook_id: id });
     return true;

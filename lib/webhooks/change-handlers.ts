@@ -1,49 +1,35 @@
+import type { Backend } from '../aws/backend.ts';
+import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { notFound, type Problem } from '../http/problems.ts';
-import type { Request } from '../http/request.ts';
 import { changedMembers } from '../json.ts';
 import type { AuditedChange } from '../projects/audit.ts';
-import { auditing } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
-import type { WebhookStore } from './store.ts';
+import { webhooks } from './store.ts';
 import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
-
-/** What a change of a webhook needs. `audited` builds the write of its audit entry, with the author. */
-interface Changing {
-  webhooks: Pick<WebhookStore, 'get' | 'change'>;
-  clock(): number;
-  audited(change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>): ReturnType<ReturnType<typeof auditing>>;
-}
-
-/** Changes are recorded as those of the caller of a request. */
-export function changingBy(deps: Pick<Changing, 'webhooks' | 'clock'> & Parameters<typeof auditing>[0]) {
-  const audited = auditing(deps);
-  return (request: Pick<Request, 'caller' | 'address'>): Changing => ({
-    ...deps,
-    audited: (change) => audited(request, change),
-  });
-}
 
 /**
  * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that
- * changes nothing leaves `updated_at` and the audit log unchanged.
+ * changes nothing leaves `updated_at` and the audit log unchanged. `audited` adds the author to the audit entry.
  */
 export async function applyChange(
+  { table, clock }: Pick<Backend, 'table' | 'clock'>,
   space: Space,
   id: string,
   change: WebhookChange,
-  { webhooks, clock, audited }: Changing,
+  audited: (entry: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>) => Write,
 ): Promise<WebhookRecord | Problem> {
+  const store = webhooks(table);
   return optimistically(async () => {
-    const webhook = await webhooks.get(space, id);
+    const webhook = await store.get(space, id);
     if (!webhook) return notFound('webhook');
     const changed = differenceOf(webhook, change);
     if (Object.keys(changed).length === 0) return webhook;
     const now = clock();
     const detail = detailOf(space, changed);
     const entry = audited({ at: now, action: 'webhook.changed', target: id, detail });
-    return webhooks.change(webhook, changeOf(webhook, changed, now), [entry]);
+    return store.change(webhook, changeOf(webhook, changed, now), [entry]);
   });
 }
 

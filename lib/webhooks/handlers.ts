@@ -16,7 +16,7 @@ import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { auditing } from '../projects/audit-store.ts';
 import { iso, requireValid, timestampInput } from '../schema.ts';
-import { applyChange, changingBy } from './change-handlers.ts';
+import { applyChange } from './change-handlers.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import {
   generateSecret,
@@ -54,7 +54,6 @@ export function webhookHandlers(backend: Backend): WebhookHandlers {
   const events = eventStore(table);
   const cursors = cursorsOf(table, random);
   const audited = auditing(backend);
-  const changing = changingBy({ ...backend, webhooks });
 
   return {
     async createWebhook(request, idempotencyWrites) {
@@ -96,7 +95,7 @@ export function webhookHandlers(backend: Backend): WebhookHandlers {
 
     async changeWebhook(request) {
       const { path, body, space } = request;
-      const changed = await applyChange(space, path.id ?? '', body, changing(request));
+      const changed = await applyChange(backend, space, path.id ?? '', body, (entry) => audited(request, entry));
       return changed instanceof Problem ? changed : { body: webhookResource(changed) };
     },
 

@@ -1,5 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
-import { applyChange, changingBy } from '../../../lib/webhooks/change-handlers.ts';
+import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { auditing } from '../../../lib/projects/audit-store.ts';
+import { applyChange } from '../../../lib/webhooks/change-handlers.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import {
   ChangeWebhook,
@@ -25,19 +27,21 @@ const webhook: WebhookRecord = {
   updatedAt: 1000,
 };
 
-/** Applies a change to a stored webhook. Returns what the change stores, and the detail of its audit entry. */
+/** Applies a change to a stored webhook. Returns what is stored then, and the detail of the audit entry of the change. */
 async function applied(change: WebhookChange, stored = webhook) {
   const backend = memoryBackend({ clock: () => now });
   const store = webhooks(backend.table);
   await store.create(stored, []);
-  const changing = vi.spyOn(store, 'change');
-  await applyChange(request.space, webhook.id, change, changingBy({ ...backend, webhooks: store })(request));
+  await applyChange(backend, request.space, webhook.id, change, (entry) => auditing(backend)(request, entry));
   const entry = [...backend.db.items()].find(({ pk }) => String(pk).startsWith('AUDIT#'));
-  return { stored: changing.mock.calls[0]?.[1], detail: entry?.detail };
+  return { stored: await store.get(request.space, webhook.id), detail: entry?.detail };
 }
 
+const key = itemKey.webhook(webhook, webhook.id);
 const unproven = { quickSince: undefined, slowUntil: undefined };
 const notOverloaded = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
+const proven = { quickSince: 1, slowUntil: 2 };
+const overloaded = { overloadedBy: 'evt_1', overloadedAt: 3, overloadingUntil: 4 };
 
 describe('a change of a webhook', () => {
   it.each<[WebhookChange, Partial<WebhookRecord>]>([
@@ -49,7 +53,9 @@ describe('a change of a webhook', () => {
     [{ max_per_second: null }, { maxPerSecond: undefined, ...notOverloaded }],
   ])('stores and removes only the members that %j affects', async (change, expected) => {
     const detail = { environment: 'live', changed: Object.keys(change) };
-    expect(await applied(change)).toStrictEqual({ stored: { ...expected, updatedAt: now }, detail });
+    const before = { ...webhook, ...proven, ...overloaded };
+    const stored = { ...key, ...before, ...expected, updatedAt: now };
+    expect(await applied(change, before)).toEqual({ stored, detail });
   });
 
   it.each(
@@ -57,6 +63,9 @@ describe('a change of a webhook', () => {
   )('stores nothing when %s is absent and gets its default', async (name) => {
     const bare = { ...webhook };
     for (const absent of ['documents', 'headers', 'maxPerSecond'] as const) delete bare[absent];
-    expect(await applied({ [name]: DEFAULT_SETTINGS[name] }, bare)).toEqual({ stored: undefined, detail: undefined });
+    expect(await applied({ [name]: DEFAULT_SETTINGS[name] }, bare)).toEqual({
+      stored: { ...key, ...bare },
+      detail: undefined,
+    });
   });
 });
