@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { visible } from '../../lib/printable.ts';
-import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { serviceSignature } from '../../lib/webhooks/signing.ts';
 
 /**
  * Verifies the bytes of a request to a webhook endpoint and formats it for a terminal. Decoded text would hide bytes that its decoder

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
-import { generateSecret } from '../../lib/webhooks/secrets.ts';
+import { generateSecret } from '../../lib/webhooks/signing.ts';
 import { onPath, UserError } from '../user-error.ts';
 import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';

@@ -2,8 +2,7 @@ import { isTest, type StoredEvent } from '../events/event.ts';
 import type { EventType } from '../events/types.ts';
 import { printable } from '../printable.ts';
 import { type HeaderList, masked } from '../webhooks/custom-headers.ts';
-import { previousSecretsAt } from '../webhooks/secrets.ts';
-import { signatureHeaders } from '../webhooks/signature.ts';
+import { previousSecretsAt, signatureHeaders } from '../webhooks/signing.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Trigger } from './retry-schedule.ts';
 

@@ -24,7 +24,7 @@ import {
   type PreviousSecret,
   previousSecretsAt,
   SECRET_GRACE_MS,
-} from './secrets.ts';
+} from './signing.ts';
 import { webhooks as webhooksIn } from './store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts';
 

@@ -78,8 +78,6 @@ export function webhooks(table: Table) {
   }
 }
 
-export type WebhookStore = ReturnType<typeof webhooks>;
-
 /** Reads every webhook of a space, of which there are at most 100. */
 export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
   const { list } = webhooks(table);

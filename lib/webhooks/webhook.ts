@@ -17,7 +17,7 @@ import {
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 import { MAX_PER_SECOND } from './rate.ts';
-import { type PreviousSecret, Secret, secretHint } from './secrets.ts';
+import { type PreviousSecret, Secret, secretHint } from './signing.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;

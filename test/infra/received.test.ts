@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDelivery } from '../../infra/commands/received.ts';
-import { serviceSignature } from '../../lib/webhooks/signature.ts';
+import { serviceSignature } from '../../lib/webhooks/signing.ts';
 
 describe('a request to the demo endpoint', () => {
   const attack = '\u001b]52;c;Y3VybCBldmls\u0007\u009b2J\u202e';

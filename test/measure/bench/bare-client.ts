@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { serviceSignature } from '../../../lib/webhooks/signature.ts';
+import { serviceSignature } from '../../../lib/webhooks/signing.ts';
 
 /** A client that only POSTs bodies with their signatures, with limited concurrency. */
 export function bareClient(url: string, together: number) {

@@ -10,7 +10,7 @@ import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
 import { isLasting, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { AuditAction, AuditRecord } from '../../../lib/projects/audit.ts';
-import { serviceSignature, standardSignature } from '../../../lib/webhooks/signature.ts';
+import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
 import type { Received } from './endpoints.ts';

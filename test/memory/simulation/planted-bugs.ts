@@ -88,7 +88,7 @@ export const PLANTED_BUGS = [
   {
     name: 'the previous secret signs instead of the current one',
     promise: 'A delivery is signed with the secret of its webhook',
-    file: 'lib/webhooks/signature.ts',
+    file: 'lib/webhooks/signing.ts',
     from: 'serviceSignature(secret, body)',
     to: 'serviceSignature(newest ?? secret, body)',
     seed: 31,
@@ -96,7 +96,7 @@ export const PLANTED_BUGS = [
   {
     name: 'expired secrets still sign',
     promise: 'No expired secret signs',
-    file: 'lib/webhooks/secrets.ts',
+    file: 'lib/webhooks/signing.ts',
     from: 'nowMs < until',
     to: 'true',
     seed: 845,

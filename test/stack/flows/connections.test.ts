@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
-import { serviceSignature } from '../../../lib/webhooks/signature.ts';
+import { serviceSignature } from '../../../lib/webhooks/signing.ts';
 import { eventsOf, mint, put, sync } from '../../support/documents.ts';
 import { createWebhook } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emailTime } from '../../../lib/projects/emails.ts';
-import { serviceSignature } from '../../../lib/webhooks/signature.ts';
+import { serviceSignature } from '../../../lib/webhooks/signing.ts';
 import { changed } from '../../support/changed.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';

@@ -8,7 +8,7 @@ import {
   postOf,
 } from '../../../lib/deliveries/attempt.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
-import { signatureHeaders } from '../../../lib/webhooks/signature.ts';
+import { signatureHeaders } from '../../../lib/webhooks/signing.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { event, message, now, webhook } from './builders.ts';
 

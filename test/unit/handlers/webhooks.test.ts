@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Post } from '../../../lib/deliveries/attempt.ts';
-import { standardSignature } from '../../../lib/webhooks/signature.ts';
+import { standardSignature } from '../../../lib/webhooks/signing.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';

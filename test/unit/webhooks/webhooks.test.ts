@@ -1,9 +1,7 @@
-import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { TestWebhook } from '../../../lib/webhooks/operations.ts';
-import { generateSecret, previousSecretsAt } from '../../../lib/webhooks/secrets.ts';
-import { RotateSecret, type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhook.ts';
+import { type WebhookRecord, webhookResource } from '../../../lib/webhooks/webhook.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { violationsOf } from '../../support/violations.ts';
 
@@ -72,50 +70,5 @@ describe('a test event', () => {
     [{ data: [] }, ['data must be an object']],
   ])('%j has violations in %j', (body, violations) => {
     expect(violationsOf(TestWebhook, body)).toEqual(violations);
-  });
-});
-
-describe('a secret', () => {
-  const violations = (secret: string) => violationsOf(RotateSecret, { secret });
-  const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 251).toString('base64')}`;
-
-  it.each([
-    'x',
-    'whsec',
-    'WHSEC_',
-    'my own secret',
-    ...[16, 17, 18, 24, 32, 64].map(ofBytes),
-  ])('may be %s', (secret) => {
-    expect(violations(secret)).toEqual([]);
-    if (secret.startsWith('whsec_')) expect(() => new Webhook(secret)).not.toThrow();
-  });
-
-  it.each([
-    'whsec_',
-    'whsec_A',
-    'whsec_AAAA',
-    'whsec_no base64 but long enough for it',
-    ofBytes(15),
-    ofBytes(16).replaceAll('=', ''),
-    ofBytes(18).replace('+', '-'),
-    `${ofBytes(18)}=`,
-  ])('is rejected because endpoints would not decode 16 bytes: %s', (secret) => {
-    expect(violations(secret)).toEqual(['secret must have the base64 of at least 16 bytes after whsec_']);
-  });
-
-  it('is 32 random bytes in the format of Standard Webhooks', () => {
-    const random = (bytes: number) => new Uint8Array(bytes).fill(255);
-    expect(generateSecret(random)).toBe(`whsec_${'/'.repeat(42)}8=`);
-  });
-
-  it('signs until its expiry, exclusive, after it was replaced', () => {
-    const previousSecrets = [
-      { secret: 'new', until: 20 },
-      { secret: 'old', until: 10 },
-    ];
-    expect(previousSecretsAt({ previousSecrets }, 9)).toEqual(previousSecrets);
-    expect(previousSecretsAt({ previousSecrets }, 10)).toEqual([{ secret: 'new', until: 20 }]);
-    expect(previousSecretsAt({ previousSecrets }, 20)).toEqual([]);
-    expect(previousSecretsAt({}, 0)).toEqual([]);
   });
 });

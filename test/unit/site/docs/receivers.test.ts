@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { snippetsIn } from '../../../../functions/site/docs/render/guides.ts';
 import { projectRoot } from '../../../../infra/project-root.ts';
-import { signatureHeaders } from '../../../../lib/webhooks/signature.ts';
+import { signatureHeaders } from '../../../../lib/webhooks/signing.ts';
 import { freePort } from '../../../support/endpoints.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');

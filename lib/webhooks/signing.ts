@@ -1,11 +1,51 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import * as v from 'valibot';
+import type { Random } from '../ids.ts';
+import { charactersOf, text } from '../schema.ts';
 
 /**
  * The format of a signing secret. Libraries decode the part after `whsec_` as base64 (standardwebhooks.com), so it must be the
  * padded base64 of at least 16 bytes. The key of any other text is its UTF-8 bytes.
  */
-export const USABLE_SECRET =
+const USABLE_SECRET =
   /^(?!whsec_)|^whsec_([A-Za-z0-9+/]{4}){5,}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
+
+/** How long an old secret signs in addition to the new one. */
+export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
+/** Replaced secrets that sign at the same time. */
+export const MAX_PREVIOUS_SECRETS = 5;
+
+/** A secret that a request sets. */
+export const Secret = v.pipe(
+  text(1, 256),
+  v.check((value) => USABLE_SECRET.test(value), 'must have the base64 of at least 16 bytes after whsec_'),
+  v.metadata({ jsonSchema: { allOf: [{ pattern: USABLE_SECRET.source }] } }),
+);
+
+/** A secret that was replaced, and when it stops signing. */
+export interface PreviousSecret {
+  secret: string;
+  until: number;
+}
+
+/** `whsec_` + base64 of 32 bytes, the form of Standard Webhooks. */
+export function generateSecret(random: Random): string {
+  return `whsec_${Buffer.from(random(32)).toString('base64')}`;
+}
+
+/** The replaced secrets that still sign, newest first. */
+export function previousSecretsAt(
+  { previousSecrets = [] }: { previousSecrets?: PreviousSecret[] | undefined },
+  nowMs: number,
+) {
+  return previousSecrets.filter(({ until }) => nowMs < until);
+}
+
+// A hint must not reveal a short secret.
+export function secretHint(value: string): string {
+  const characters = charactersOf(value);
+  return characters.length >= 16 ? characters.slice(-4).join('') : '';
+}
 
 /** `X-Service-Signature`: `sha256=` + lowercase hex HMAC-SHA256 of the raw body, the secret's UTF-8 bytes as key. */
 export function serviceSignature(secret: string, body: string | Uint8Array): string {
