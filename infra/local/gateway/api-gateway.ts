@@ -88,29 +88,17 @@ export function createGateway(
     if (!isAccepted(request)) return gatewayResponse('DEFAULT_4XX', context);
     const body = sent?.length ? compression.decode(sent, request.headers['content-encoding']) : sent;
     if (body === null) return gatewayResponse('REQUEST_TOO_LARGE', context);
-    const { path, query } = splitUrl(request.url);
+    const { path } = splitUrl(request.url);
     const found = path.startsWith('/') ? findRoute(routes, request.method ?? '', path) : undefined; // `*` is not a path
     if (!found) return gatewayResponse('MISSING_AUTHENTICATION_TOKEN', context);
-    const { route, parameters } = found;
+    const { route } = found;
     access.resourcePath = route.resource;
     const { target, authorizerId = '' } = route;
     const authorizer = authorizers.get(authorizerId);
     const limited = authorizer ? undefined : throttle(route);
     if (limited) return gatewayResponse(limited, context);
     if ('status' in target) return { statusCode: target.status, headers: target.headers, body: Buffer.alloc(0) };
-    const event = proxyEvent({
-      request,
-      path,
-      query,
-      body,
-      route,
-      parameters,
-      requestId,
-      stage,
-      now: now(),
-      binaryMediaTypes,
-    });
-
+    const event = proxyEvent(request, found, { body, requestId, stage, now: now(), binaryMediaTypes });
     if (authorizer) {
       const decision = await authorize(authorizer, event, path);
       access['authorizer.principalId'] = decision.principalId;

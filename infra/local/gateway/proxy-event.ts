@@ -1,16 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ACCOUNT } from '../template.ts';
-import { parametersOf } from './request-line.ts';
-import type { Route } from './routes.ts';
+import { parametersOf, splitUrl } from './request-line.ts';
+import type { FoundRoute } from './routes.ts';
 
-export interface ProxyRequest {
-  request: IncomingMessage;
-  path: string;
-  query: string;
+/** What an event contains besides the request of the client. */
+export interface Received {
   body: Buffer;
-  route: Route;
-  parameters: Record<string, string>;
   requestId: string;
   stage: string;
   now: number;
@@ -19,25 +15,19 @@ export interface ProxyRequest {
 }
 
 /** Builds the event of a REST API for a function (API Gateway Developer Guide, "Input format of a Lambda function"). */
-export function proxyEvent({
-  request,
-  path,
-  query,
-  body,
-  route,
-  parameters,
-  requestId,
-  stage,
-  now,
-  binaryMediaTypes,
-}: ProxyRequest): APIGatewayProxyEvent {
+export function proxyEvent(
+  request: IncomingMessage,
+  { route: { resource }, parameters }: FoundRoute,
+  { body, requestId, stage, now, binaryMediaTypes }: Received,
+): APIGatewayProxyEvent {
   const { method = '' } = request;
+  const { path, query } = splitUrl(request.url);
   const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
   const search = parametersOf(query);
   const isBase64Encoded = body.length > 0 && isBinary(request.headers['content-type'], binaryMediaTypes);
   const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return {
-    resource: route.resource,
+    resource,
     path,
     httpMethod: method,
     headers: single(headers) ?? {},
@@ -60,8 +50,8 @@ export function proxyEvent({
       stage,
       requestId,
       requestTimeEpoch: now,
-      resourceId: route.resource,
-      resourcePath: route.resource,
+      resourceId: resource,
+      resourcePath: resource,
     },
     // A body that is not binary is text, and bytes that are not UTF-8 become U+FFFD.
     body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,

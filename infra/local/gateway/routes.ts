@@ -13,6 +13,12 @@ export interface Route {
   target: { integrationUri: string } | { status: number; headers: Record<string, string> };
 }
 
+/** The method of a request, and its path parameters. */
+export interface FoundRoute {
+  route: Pick<Route, 'resource'>;
+  parameters: Record<string, string>;
+}
+
 interface ResourceProperties {
   ParentId: string;
   PathPart: string;

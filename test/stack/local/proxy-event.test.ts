@@ -1,37 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type ProxyRequest, proxyEvent } from '../../../infra/local/gateway/proxy-event.ts';
+import { proxyEvent, type Received } from '../../../infra/local/gateway/proxy-event.ts';
 import { findRoute, readRoutes } from '../../../infra/local/gateway/routes.ts';
 import { readTemplate, startGateway } from './gateway.ts';
 import { exchange } from './sockets.ts';
 
-function event({ headers = [], ...overrides }: Partial<ProxyRequest> & { headers?: [string, string][] } = {}) {
+interface Given extends Partial<Received> {
+  headers?: [string, string][];
+  query?: string;
+}
+
+function event({ headers = [], query = '', ...received }: Given = {}) {
   const request = {
     method: 'POST',
+    url: `/v1/events?${query}`,
     rawHeaders: headers.flat(),
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
     socket: { remoteAddress: '127.0.0.1' },
   } as unknown as IncomingMessage;
-  return proxyEvent({
-    request,
-    path: '/v1/events',
-    query: '',
-    body: Buffer.alloc(0),
-    route: {
-      method: 'POST',
-      resource: '/v1/events',
-      segments: [],
-      authorizerId: undefined,
-      apiKeyRequired: false,
-      target: { integrationUri: '' },
-    },
-    parameters: {},
-    requestId: 'r',
-    stage: 'live',
-    now: 0,
-    binaryMediaTypes: [],
-    ...overrides,
-  });
+  const found = { route: { resource: '/v1/events' }, parameters: {} };
+  const defaults = { body: Buffer.alloc(0), requestId: 'r', stage: 'live', now: 0, binaryMediaTypes: [] };
+  return proxyEvent(request, found, { ...defaults, ...received });
 }
 
 const ILL_FORMED = Buffer.from([0x7b, 0xff, 0x7d]);
