@@ -11,13 +11,6 @@ import { type BatchConsumer, invokeBatch, type MappingProperties } from './event
 const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 const PERMISSION_CHECK_MS = 50;
 const GATHERING_CHECK_MS = 20;
-/**
- * The initial number of concurrent batches, and the time until it rises by one while messages wait, which is 300 per minute
- * (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
- */
-const FIRST_BATCHES = 5;
-const GROWTH_MS = 60_000 / 300;
-
 export interface PollerOptions {
   queue: LocalQueue;
   fn: BatchConsumer;
@@ -28,18 +21,15 @@ export interface PollerOptions {
 }
 
 /**
- * Polls a standard queue like Lambda. It passes batches to the function and deletes the successful messages, and the others
+ * Polls a standard queue like Lambda, but with all concurrent batches from the start. It passes batches to the function and deletes the successful messages, and the others
  * become visible again. A throttled batch counts as received. Returns a function that stops the poller.
  */
 export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
   const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
-  const first = Math.min(FIRST_BATCHES, limit);
   const batchSize = mapping.BatchSize ?? 10;
   const windowMs = ((mapping.MaximumBatchingWindowInSeconds ?? 0) * 1000) / queue.settings.speed;
   let stopped = false;
   let running = 0;
-  let allowed = first;
-  let allowedSince = performance.now();
   let batchEnded = () => {};
 
   async function poll(): Promise<void> {
@@ -67,23 +57,11 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
   }
 
   async function untilAllowed(): Promise<void> {
-    while (running >= allowed && !stopped) {
-      const mayGrow = allowed < limit;
-      const growsIn = allowedSince + GROWTH_MS - performance.now();
-      if (mayGrow && growsIn <= 0) return allow(allowed + 1);
+    while (running >= limit && !stopped) {
       await new Promise<void>((resolve) => {
-        const timer = mayGrow ? setTimeout(resolve, growsIn) : undefined;
-        batchEnded = () => {
-          clearTimeout(timer);
-          resolve();
-        };
+        batchEnded = resolve;
       });
     }
-  }
-
-  function allow(batches: number): void {
-    allowed = batches;
-    allowedSince = performance.now();
   }
 
   async function consume(messages: QueueMessage[]): Promise<void> {
@@ -96,7 +74,6 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
       else queue.delete(receiptHandle);
     }
     running--;
-    if (running === 0 && !queue.hasVisible) allow(first);
     batchEnded();
   }
 

@@ -41,7 +41,7 @@ export interface QueueSettings {
 export class LocalQueue {
   readonly settings: QueueSettings;
   private readonly visible = new FairOrder<QueueMessage>();
-  private readonly inFlight = new Map<string, { message: QueueMessage; timer: NodeJS.Timeout; since: number }>();
+  private readonly inFlight = new Map<string, { message: QueueMessage; timer: NodeJS.Timeout }>();
   private readonly delayed = new Set<NodeJS.Timeout>();
   private waiters: (() => void)[] = [];
 
@@ -71,7 +71,7 @@ export class LocalQueue {
       message.receiveCount++;
       const { deadLetters } = this.settings;
       if (deadLetters && message.receiveCount > deadLetters.maxReceiveCount) {
-        this.visible.end(message, 0);
+        this.visible.end(message);
         this.bury(message);
         continue;
       }
@@ -98,13 +98,9 @@ export class LocalQueue {
     return this.visible.groupCount;
   }
 
-  get hasVisible(): boolean {
-    return this.visible.size > 0;
-  }
-
   /** Resolves when a message is visible. */
   async untilVisible(): Promise<void> {
-    if (this.hasVisible) return;
+    if (this.visible.size > 0) return;
     await new Promise<void>((resolve) => this.waiters.push(resolve));
   }
 
@@ -158,7 +154,7 @@ export class LocalQueue {
   private hide(message: QueueMessage): QueueMessage {
     message.receiptHandle = randomUUID();
     const { receiptHandle } = message;
-    this.inFlight.set(receiptHandle, { message, timer: this.showLater(receiptHandle, 1), since: Date.now() });
+    this.inFlight.set(receiptHandle, { message, timer: this.showLater(receiptHandle, 1) });
     return { ...message };
   }
 
@@ -176,7 +172,7 @@ export class LocalQueue {
     const entry = this.inFlight.get(receiptHandle);
     if (!entry) return undefined;
     clearTimeout(entry.timer);
-    this.visible.end(entry.message, Date.now() - entry.since);
+    this.visible.end(entry.message);
     this.inFlight.delete(receiptHandle);
     return entry.message;
   }

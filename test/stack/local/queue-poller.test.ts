@@ -52,15 +52,6 @@ const send = (queue: LocalQueue, count: number) => {
 };
 
 describe('the poller of a queue', () => {
-  it('starts with five concurrent batches and adds more while messages wait', async () => {
-    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
-    const { running } = startPoller(queue);
-    send(queue, 30);
-    await eventually(() => running.size === 5);
-    expect(queue.counts().visible).toBe(25);
-    await eventually(() => running.size >= 7);
-  });
-
   it.each([
     ['the concurrency of the stack', {}, 3, 3],
     ['the MaximumConcurrency of the mapping', { ScalingConfig: { MaximumConcurrency: 2 } }, 20, 2],
@@ -71,18 +62,6 @@ describe('the poller of a queue', () => {
     send(queue, 12);
     for (let ended = 0; ended < 12; ended++) (await eventually(() => [...running][0])).end();
     expect(peak()).toBe(limit);
-  });
-
-  it('starts with five again after a pause', async () => {
-    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
-    const { running } = startPoller(queue);
-    send(queue, 7);
-    await eventually(() => running.size === 7);
-    for (const each of [...running]) each.end();
-    await eventually(() => queue.counts().inFlight === 0);
-    send(queue, 6);
-    await eventually(() => running.size === 5);
-    expect(queue.counts().visible).toBe(1);
   });
 
   it('deletes successful messages and makes the others visible again', async () => {
