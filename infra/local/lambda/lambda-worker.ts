@@ -1,7 +1,6 @@
-import { flushCompileCache } from 'node:module';
+import { createRequire, flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { shiftClock } from './clock.ts';
-import { type CompiledModule, loadModule } from './compiled-module.ts';
 
 /** The settings of a worker thread, which is one execution environment of one function. */
 export interface WorkerSettings {
@@ -41,14 +40,13 @@ const say = (message: WorkerMessage) => parentPort?.postMessage(message);
 const loaded = load();
 parentPort?.on('message', async (invocation: Invocation) => {
   say(await run(invocation));
-  if (!('error' in loaded)) loaded.keep();
 });
 say('ready');
 flushCompileCache();
 
-function load(): CompiledModule<Handlers> | { error: unknown } {
+function load(): { exports: Handlers } | { error: unknown } {
   try {
-    return loadModule(settings.modulePath, settings.compileCache);
+    return { exports: createRequire(import.meta.url)(settings.modulePath) };
   } catch (error) {
     return { error }; // every invocation fails with this error
   }
