@@ -97,6 +97,13 @@ describe('a webhook', () => {
     await leaveAndReturn();
     expect(await page.getByLabel('Description').inputValue()).toBe('Saved');
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
+
+    // The next person at this browser does not see it either.
+    await page.getByLabel('Description').fill('Private');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signInWith(page, adminKey);
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}/settings`);
+    await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
   });
 
   it('shows violations next to their fields, and warns about a short secret', async () => {
@@ -663,7 +670,7 @@ describe('a page whose service is unavailable', () => {
     const lose = async (route: Route) => {
       if (route.request().method() !== 'POST') return route.continue();
       await route.fetch();
-      await route.fulfill({ status: 503, body: '' });
+      await route.fulfill({ status: 500, body: '' });
     };
     await page.route('**/v1/webhooks?*', lose);
     await page.getByLabel('Endpoint URL').fill(receiver.url);

@@ -50,6 +50,10 @@ describe('the template', () => {
     });
   });
 
+  it('attaches a web ACL to the stage without a domain too', () => {
+    synth(choices.names?.[1] ?? {}).resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
+  });
+
   it('authorizes every request, without a cache', () => {
     synth({}).allResourcesProperties('AWS::ApiGateway::Authorizer', {
       AuthorizerResultTtlInSeconds: 0,
