@@ -2,7 +2,7 @@ import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
-import { countAttempt, publishMetrics } from '../aws/log.ts';
+import { countAttempt, publishMetrics } from '../aws/metrics.ts';
 import { variable } from '../aws/runtime.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { projectEmails } from '../projects/email-store.ts';

@@ -40,7 +40,7 @@ async function emitted(): Promise<{ Namespace: string; names: string[]; dimensio
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
   vi.resetModules(); // another file may have imported it with other settings
-  const { countAttempt, countFailure, countSetAside, publishMetrics } = await import('../../lib/aws/log.ts');
+  const { countAttempt, countFailure, countSetAside, publishMetrics } = await import('../../lib/aws/metrics.ts');
   const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   try {
     countFailure();
