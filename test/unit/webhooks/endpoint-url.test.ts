@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
 
+const NOT_PUBLIC = 'must point to a public host';
+
 describe('a webhook URL', () => {
-  const NOT_PUBLIC = 'must point to a public host';
   const MISTYPED = 'must begin with https:// and a host';
   const CONTROLS = 'must not contain control characters';
   const SPACE = 'must not contain white space';
@@ -148,5 +149,41 @@ describe('a webhook URL', () => {
       expect(urlViolations(stored, 'public')).toEqual([]);
     });
     fc.assert(property, { numRuns: 2000 });
+  });
+});
+
+describe('a host name', () => {
+  const violationsOf = (host: string) => urlViolations(`https://${host}/hook`, 'public');
+  const namesOf = (...lines: string[]): string[] => lines.flatMap((line) => line.split(' '));
+
+  it.each(
+    namesOf(
+      'localhost localhost. LOCALHOST ｌｏｃａｌｈｏｓｔ local\u00adhost %6cocalhost localhost..',
+      'app.localhost app.localhost. localhost.localdomain ip6-localhost ip6-loopback',
+      'printer.local db.internal db.internal. DB.INTERNAL ip-10-0-0-1.eu-west-1.compute.internal',
+      'metadata metadata.google.internal metadata.google.internal. instance-data instance-data.ec2.internal',
+      'kubernetes kubernetes.default.svc.cluster.local host.docker.internal intranet com com. a.onion a.alt',
+      'home.arpa nas.home.arpa nas.home.arpa. nas.lan nas.home wiki.corp wiki.intranet a.private',
+      `. .. a..example.com .example.com example.com.. ".example.com a'b.example.com *.example.com`,
+    ),
+  )('is rejected when saving: %s', (name) => {
+    expect(violationsOf(name)).toEqual([NOT_PUBLIC]);
+  });
+
+  it.each(
+    namesOf(
+      'example.com example.com. EXAMPLE.com a.b.c.example.com my_host.example.com müller.example',
+      'localhost.example.com mylocalhost.com notlocal.de internal.example.com xinternal.com homearpa.de a.clan',
+      '127.0.0.1.nip.io 10.0.0.1.nip.io 169-254-169-254.sslip.io localtest.me metadata.tencentyun.com',
+    ),
+  )('is saved, and its addresses are checked at every connection: %s', (name) => {
+    expect(violationsOf(name)).toEqual([]);
+  });
+
+  it('has labels of at most 63 characters and at most 253 characters in total', () => {
+    expect(violationsOf(`${'a'.repeat(63)}.com`)).toEqual([]);
+    expect(violationsOf(`${'a'.repeat(64)}.com`)).toEqual([NOT_PUBLIC]);
+    expect(violationsOf(`${'a.'.repeat(125)}com.`)).toEqual([]);
+    expect(violationsOf(`${'a.'.repeat(125)}info`)).toEqual([NOT_PUBLIC]);
   });
 });
