@@ -131,14 +131,6 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     });
   });
 
-  describe('setCidrs', () => {
-    it('replaces the allowlist', async () => {
-      const record = await create({ cidrs: ['192.0.2.0/24'] });
-      expect(await keys.setCidrs(record.id, [], undefined, [])).toBe(true);
-      expect(await stored(record.id)).toEqual({ ...record, cidrs: [] });
-    });
-  });
-
   type Also = readonly Write[];
   type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys, also?: Also) => Promise<boolean>;
   describe.each<[string, Change, Partial<KeyRecord>]>([

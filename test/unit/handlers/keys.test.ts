@@ -1,11 +1,14 @@
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { newApiKey } from '../../../lib/keys/api-key.ts';
+import { encodeBase62 } from '../../../lib/keys/key-format.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 const missing = {
   status: 404,
   body: { code: 'not_found', detail: 'No such key exists in this project and environment.' },
@@ -56,11 +59,13 @@ describe('a key', () => {
     }
   });
 
-  it('returns 404 for another project or an unknown key', async () => {
-    const { admin } = await service.project();
+  it('returns 404 for another project, an unknown key and the secret of another key', async () => {
+    const { admin, ...project } = await service.project();
     const foreign = await (await service.project()).key('live');
+    const unchecked = `${(await project.key('live')).slice(0, 21)}${'0'.repeat(32)}`;
+    const withOtherSecret = unchecked + encodeBase62(crc32(unchecked), 6);
     const unknown = newApiKey('live', Date.now(), (n) => crypto.getRandomValues(new Uint8Array(n))).key;
-    for (const key of [foreign, `key_${foreign.slice(9, 21)}`, unknown, 'key_short', 'nothing']) {
+    for (const key of [foreign, `key_${foreign.slice(9, 21)}`, unknown, withOtherSecret, 'key_short', 'nothing']) {
       for (const [method, path, body] of [
         ['GET', ''],
         ['PATCH', '', { name: 'x' }],
@@ -83,8 +88,6 @@ describe('a key', () => {
     expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: 'New' } })).body).toEqual(renamed);
     expect((await admin('GET', `/v1/keys/${created.id}`)).body).toEqual(renamed);
     expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: null } })).body.name).toBe(null);
-    for (const body of [{}, { name: '' }, { name: 'x', type: 'admin' }])
-      expect(await code(admin('PATCH', `/v1/keys/${key}`, { body }))).toEqual([400, 'invalid_request']);
   });
 
   it('returns 404 if it is deleted while it is renamed', async () => {
@@ -100,7 +103,7 @@ describe('a key', () => {
     expect((await admin('GET', `/v1/audit?target=${id}`)).body.data).toMatchObject([{ action: 'key.created' }]);
   });
 
-  it('lists the number of hours of use for each day', async () => {
+  it('shows the hour of its last use, and the number of hours of use for each day', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     const usage = async () => (await admin('GET', `/v1/keys/${live}/usage`)).body.days;
@@ -108,19 +111,13 @@ describe('a key', () => {
     expect(total(await usage())).toBe(0);
     for (let i = 0; i < 3; i++) await status(service.as(live));
     expect(total(await usage())).toBe(1);
-    await service.clock.advance(3_600_000);
+    await service.clock.advance(HOUR_MS);
     await status(service.as(live));
     const days = await usage();
     expect([days.length, total(days)]).toEqual([30, 2]);
-    expect(days[0].date).toBe(new Date(service.clock.now()).toISOString().slice(0, 10));
-  });
-
-  it('shows the hour of its last use', async () => {
-    const project = await service.project();
-    const { key, id } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
-    await status(service.as(key));
-    const hour = new Date(Math.floor(service.clock.now() / 3_600_000) * 3_600_000).toISOString();
-    expect((await project.admin('GET', `/v1/keys/${id}`)).body.last_used_at).toBe(hour);
+    const hour = new Date(Math.floor(service.clock.now() / HOUR_MS) * HOUR_MS).toISOString();
+    expect(days[0].date).toBe(hour.slice(0, 10));
+    expect((await admin('GET', `/v1/keys/${live}`)).body.last_used_at).toBe(hour);
   });
 });
 
@@ -163,10 +160,8 @@ describe('rotation', () => {
   it('keeps the old key working for the given grace period, or not at all', async () => {
     const { admin, key } = await service.project();
     const [short, none] = [await key('live'), await key('live')];
-    const rotate = (of: string, grace_seconds: unknown) =>
+    const rotate = (of: string, grace_seconds: number) =>
       admin('POST', `/v1/keys/${of}/rotate`, { body: { grace_seconds } });
-    for (const grace of [-1, 86_401, 1.5, '60'])
-      expect(await code(rotate(short, grace))).toEqual([400, 'invalid_request']);
     expect((await rotate(short, 3600)).status).toBe(201);
     const end = Date.parse((await admin('GET', `/v1/keys/${short}`)).body.expires_at);
     expect(Math.abs(end - service.clock.now() - 3_600_000)).toBeLessThan(60_000);
@@ -198,46 +193,27 @@ describe('rotation', () => {
       expect(again.expires_at).toBe(expected);
     }
     const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at: own } })).body;
-    for (const expires_at of [inMs(0), 'soon', 7, ''])
-      expect(await code(admin('POST', `/v1/keys/${id}/rotate`, { body: { expires_at } }))).toEqual([
-        400,
-        'invalid_request',
-      ]);
+    const past = { body: { expires_at: inMs(0) } };
+    expect(await code(admin('POST', `/v1/keys/${id}/rotate`, past))).toEqual([400, 'invalid_request']);
     await service.clock.advance(60_000);
     expect(await code(admin('POST', `/v1/keys/${id}/rotate`))).toEqual([409, 'conflict']); // expired
   });
 });
 
 describe('revocation', () => {
-  it('is idempotent and keeps its time', async () => {
-    const { admin, key } = await service.project();
-    const live = await key('live');
-    const first = (await admin('POST', `/v1/keys/${live}/revoke`)).body;
-    await service.clock.advance(1000);
-    expect((await admin('POST', `/v1/keys/${live}/revoke`)).body).toEqual(first);
-  });
-
-  it.each(['live', 'admin'] as const)('of a key of type %s is one change for concurrent requests', async (type) => {
+  it.each([
+    'live',
+    'admin',
+  ] as const)('of a key of type %s is one change for concurrent and repeated requests', async (type) => {
     const { admin, key } = await service.project();
     const revoked = await key(type);
     const answers = await Promise.all(Array.from({ length: 4 }, () => admin('POST', `/v1/keys/${revoked}/revoke`)));
+    await service.clock.advance(1000);
+    answers.push(await admin('POST', `/v1/keys/${revoked}/revoke`));
     const { body: stored } = await admin('GET', `/v1/keys/${revoked}`);
     for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, stored]);
     const { data } = (await admin('GET', `/v1/audit?target=${stored.id}`)).body;
     expect(data.map(({ action }: { action: string }) => action)).toEqual(['key.revoked', 'key.created']);
-  });
-
-  it('keeps the last working admin key, also with two concurrent requests', async () => {
-    const { admin, adminKey, key } = await service.project();
-    expect(await code(admin('POST', `/v1/keys/${adminKey}/revoke`))).toEqual([409, 'conflict']);
-    const second = await key('admin');
-    const two = await Promise.all([
-      admin('POST', `/v1/keys/${second}/revoke`),
-      service.as(second)('POST', `/v1/keys/${adminKey}/revoke`),
-    ]);
-    const left = await Promise.all([adminKey, second].map((each) => status(service.as(each))));
-    expect(two.some((answer) => answer.status === 200)).toBe(true);
-    expect(left.filter((each) => each === 200)).toHaveLength(1);
   });
 });
 
@@ -263,16 +239,5 @@ describe('an allowlist', () => {
     expect(await code(client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
     await set(admin, live, []);
     expect(await status(client)).toBe(200);
-  });
-
-  it('accepts at most 100 different entries, all of them strings', async () => {
-    const { admin, key } = await service.project();
-    const live = await key('live');
-    const many = Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`);
-    expect((await set(admin, live, many.slice(0, 100))).status).toBe(200);
-    for (const cidrs of [many, undefined, '10.0.0.1', [7], ['10.0.0.1', '10.0.0.1/32'], null]) {
-      expect(await code(set(admin, live, cidrs))).toEqual([400, 'invalid_request']);
-    }
-    expect((await admin('GET', `/v1/keys/${live}/allowlist`)).body.cidrs).toHaveLength(100);
   });
 });

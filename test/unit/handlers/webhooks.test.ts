@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Post } from '../../../lib/deliveries/attempt.ts';
+import { EXAMPLE_IDS } from '../../../lib/http/path-parameters.ts';
+import { webhookOperations } from '../../../lib/webhooks/operations.ts';
 import { standardSignature } from '../../../lib/webhooks/signing.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
@@ -199,47 +201,20 @@ describe('the secret of a webhook', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body).toEqual({ ...first.body, secret: null });
   });
-
-  it('signs along with all others of concurrent rotations', async () => {
-    const client = await live();
-    const endpoint = service.endpoint();
-    const { id, secret } = await createWebhook(client, endpoint.url);
-    const answers = await Promise.all(Array.from({ length: 4 }, () => rotating(client, id)()));
-    const secrets = [secret, ...answers.map(({ body }) => body.secret)];
-    expect(new Set(secrets).size).toBe(5);
-    expect(await signingAmong(secrets, client, endpoint)).toEqual(secrets);
-  });
 });
 
 describe('a webhook that is missing or of another project', () => {
-  it.each([
-    ['GET', ''],
-    ['PATCH', ''],
-    ['DELETE', ''],
-    ['POST', '/rotate-secret'],
-    ['POST', '/test'],
-    ['GET', '/recover'],
-    ['POST', '/recover'],
-    ['GET', '/deliveries'],
-  ] as const)('is not found: %s %s', async (method, path) => {
-    const { id } = await createWebhook(await live(), 'https://example.com/');
+  it('is not found by any operation', async () => {
+    const foreign = await createWebhook(await live(), 'https://example.com/');
     const client = await live();
     const deleted = await createWebhook(client, 'https://example.com/');
     expect((await client('DELETE', `/v1/webhooks/${deleted.id}`)).status).toBe(204);
-    for (const each of [id, deleted.id])
-      expect(code(await client(method, `/v1/webhooks/${each}${path}`))).toEqual(missing);
-  });
-});
-
-describe('the rate limit of a webhook', () => {
-  it('is set and removed', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, 'https://example.com/');
-    const limited = async (max_per_second: number | null) => {
-      const { body } = await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second } });
-      expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(body);
-      return body.max_per_second;
-    };
-    expect([await limited(5), await limited(null)]).toEqual([5, null]);
+    const paths = Object.values(webhookOperations).filter(({ path }) => path.startsWith('/v1/webhooks/{id}'));
+    expect(paths.length).toBeGreaterThan(9);
+    for (const { method, path } of paths)
+      for (const { id } of [foreign, deleted]) {
+        const answer = await client(method, path.replace('{id}', id).replace('{event_id}', EXAMPLE_IDS.event));
+        expect([path, ...code(answer)]).toEqual([path, ...missing]);
+      }
   });
 });

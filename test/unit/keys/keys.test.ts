@@ -65,11 +65,6 @@ describe('the record of a key', () => {
     });
     expect(JSON.stringify(stored)).not.toContain(issued.key);
   });
-
-  it('contains the inherited members of the rotated key', () => {
-    const next = newKeyRecord(issued, { ...rest, name: 'CI', cidrs: ['10.0.0.0/8'], replaces: 'key_old' });
-    expect(next).toMatchObject({ name: 'CI', cidrs: ['10.0.0.0/8'], replaces: 'key_old' });
-  });
 });
 
 describe('a key in a response', () => {

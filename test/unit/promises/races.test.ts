@@ -87,8 +87,11 @@ describe('two concurrent requests', () => {
     await expectSerializable([of('createWebhook', 1), of('createWebhook', 2)], full);
   });
 
-  it.each(['revoke', 'rotate'])('leave an admin key without an expiry: %s', async (action) => {
-    const body = action === 'rotate' ? { expires_at: '2026-03-01T00:00:00Z' } : undefined;
+  it.each([
+    ['revoke', undefined],
+    ['rotate', { expires_at: '2026-03-01T00:00:00Z' }],
+    ['allowlist', { cidrs: ['192.0.2.1'] }],
+  ])('leave an admin key without an expiry for the address of the caller: %s', async (action, body) => {
     const end =
       (of: (scene: Scene) => string): Act =>
       (scene) =>
