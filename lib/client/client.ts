@@ -1,15 +1,10 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
+import type { Access } from './publish-batch.ts';
 
-export interface ClientOptions {
-  /** `{base_url}` of the API, with its stage. */
-  baseUrl: string;
-  /** An API key or a scoped token. */
-  credential: string;
+export interface ClientOptions extends Access {
   /** How often a request is repeated after a 429 or 503 response. The default is 2. */
   maxRetries?: number;
-  /** Replaces the global `fetch`. */
-  fetch?: typeof fetch;
 }
 
 export type DocumentSyncClient = Client<paths>;

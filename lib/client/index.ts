@@ -1,14 +1,14 @@
 import type { components } from './api.js';
-import { publisher as publisherOf } from './publisher.js';
+import { publisher as publisherOf } from './publisher.ts';
 
 export type { components, operations, paths } from './api.js';
-export * from './client.js';
-export * from './outbox.js';
-export type { Rejection } from './publish-batch.js';
-export type { Publisher, PublisherOptions, PublisherStats } from './publisher-types.js';
-export * from './replica.js';
-export * from './token-verifier.js';
-export * from './verify.js';
+export * from './client.ts';
+export * from './outbox.ts';
+export type { Rejection } from './publish-batch.ts';
+export type { Publisher, PublisherOptions, PublisherStats } from './publisher-types.ts';
+export * from './replica.ts';
+export * from './token-verifier.ts';
+export * from './verify.ts';
 
 /** An event to publish. Its `type` determines its `data`. */
 export type PublishEvent = components['schemas']['PublishEvent'];

@@ -1,8 +1,8 @@
-/** Where and with which credential to send requests, as for `createClient`. */
+/** Where and with which credential to send requests. */
 export interface Access {
   /** `{base_url}` of the API, with its stage. */
   baseUrl: string;
-  /** An admin, live or test key. */
+  /** An API key, or for `createClient` also a scoped token. A publisher and a token verifier need an admin, live or test key. */
   credential: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;

@@ -1,5 +1,5 @@
-import type { Outbox } from './outbox.js';
-import type { Access, Rejection } from './publish-batch.js';
+import type { Outbox } from './outbox.ts';
+import type { Access, Rejection } from './publish-batch.ts';
 
 /** An event to publish. */
 export interface NewEvent {

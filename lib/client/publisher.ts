@@ -1,7 +1,7 @@
-import { memoryOutbox, type OutboxEntry } from './outbox.js';
-import { publishBatch, type Rejection } from './publish-batch.js';
-import type { NewEvent, Publisher, PublisherOptions } from './publisher-types.js';
-import { watchers } from './watchers.js';
+import { memoryOutbox, type OutboxEntry } from './outbox.ts';
+import { publishBatch, type Rejection } from './publish-batch.ts';
+import type { NewEvent, Publisher, PublisherOptions } from './publisher-types.ts';
+import { watchers } from './watchers.ts';
 
 const MAX_BATCH = 100;
 /** A request has at most 1 MiB, including the text around the events. */
@@ -9,6 +9,7 @@ const MAX_BATCH_BYTES = 1024 * 1024 - 1024;
 const MAX_EVENT_BYTES = 256 * 1024;
 const MAX_BACKOFF_SECONDS = 30;
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length + 1;
+const idsOf = (entries: readonly OutboxEntry[]): number[] => entries.map(({ id }) => id);
 
 /**
  * Publishes the events of a sync engine in batches, one after another, so that the service accepts the events of a document in order.
@@ -24,7 +25,7 @@ export async function publisher<Event extends NewEvent>({
   const { until, notify } = watchers();
   const ended = new AbortController();
   const isEnded = () => ended.signal.aborted;
-  let [callers, flushing, left, bytes] = [0, 0, 0, 0];
+  let [callers, flushing, bytes] = [0, 0, 0];
   let isClosed = false;
   let adding = Promise.resolve();
   let sending: Promise<void> | null = null;
@@ -72,8 +73,7 @@ export async function publisher<Event extends NewEvent>({
     if (outcome.type === 'reused') await assign(batch);
     if (outcome.type === 'rejected') await split(batch, outcome.problem, outcome.invalid);
     if (outcome.type === 'published') {
-      await remove(batch);
-      stats.published += batch.length;
+      await remove(batch, 'published');
       options.onPublished?.(batch.length);
     }
     return null;
@@ -92,10 +92,7 @@ export async function publisher<Event extends NewEvent>({
   /** Puts events into a batch with a new idempotency key. */
   async function assign(entries: readonly OutboxEntry[]): Promise<OutboxEntry[]> {
     const batch = crypto.randomUUID();
-    await outbox.assign(
-      entries.map(({ id }) => id),
-      batch,
-    );
+    await outbox.assign(idsOf(entries), batch);
     return entries.map((entry) => ({ ...entry, batch }));
   }
 
@@ -105,15 +102,14 @@ export async function publisher<Event extends NewEvent>({
     const rest = batch.filter((entry) => !dropped.includes(entry));
     const half = dropped.length > 0 ? rest.length : Math.ceil(rest.length / 2);
     for (const part of [rest.slice(half), rest.slice(0, half)]) if (part.length > 0) await assign(part);
-    await remove(dropped);
-    stats.rejected += dropped.length;
+    await remove(dropped, 'rejected');
     for (const { event } of dropped) options.onRejected?.(JSON.parse(event), problem);
   }
 
-  async function remove(entries: readonly OutboxEntry[]): Promise<void> {
-    await outbox.remove(entries.map(({ id }) => id));
+  async function remove(entries: readonly OutboxEntry[], outcome: 'published' | 'rejected'): Promise<void> {
+    await outbox.remove(idsOf(entries));
     stats.buffered -= entries.length;
-    left += entries.length;
+    stats[outcome] += entries.length;
     bytes = Math.max(0, bytes - entries.reduce((sum, { event }) => sum + bytesOf(event), 0));
     notify();
   }
@@ -122,12 +118,13 @@ export async function publisher<Event extends NewEvent>({
   async function drain(maxSeconds?: number): Promise<void> {
     flushing++;
     notify();
-    let last: number | null = null;
+    const left = () => stats.published + stats.rejected;
+    let last = Number.POSITIVE_INFINITY;
     adding.then(() => {
-      last = left + stats.buffered;
+      last = left() + stats.buffered;
       notify();
     });
-    await until(() => (last !== null && left >= last) || isEnded(), maxSeconds);
+    await until(() => left() >= last || isEnded(), maxSeconds);
     flushing--;
   }
 

@@ -1,4 +1,4 @@
-import { type Access, post } from './publish-batch.js';
+import { type Access, post } from './publish-batch.ts';
 
 /** What a request needs. Without `document_key` and `permission`, only the token itself is checked. */
 export interface TokenCheck {

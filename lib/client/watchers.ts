@@ -5,14 +5,12 @@ export function watchers() {
     /** Resolves when the condition holds, or after these seconds. */
     until: (condition: () => boolean, seconds?: number): Promise<void> =>
       new Promise((resolve) => {
-        const timer = seconds === undefined ? undefined : setTimeout(finish, seconds * 1000);
-        function finish(): void {
+        const timer = seconds === undefined ? undefined : setTimeout(() => check(true), seconds * 1000);
+        const check = (isOver = false) => {
+          if (!isOver && !condition()) return;
           clearTimeout(timer);
           checks.delete(check);
           resolve();
-        }
-        const check = () => {
-          if (condition()) finish();
         };
         checks.add(check);
         check();
