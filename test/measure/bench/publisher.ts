@@ -1,13 +1,13 @@
 import http from 'node:http';
+import { publisher } from '../../../lib/client/publisher.ts';
 import { changed } from '../../support/changed.ts';
 
 export interface Publication {
   baseUrl: string;
   adminKey: string;
-  /** The number of events, each in its own request. */
   events: number;
-  /** The concurrent publishers, each of which waits for its response. */
-  together: number;
+  /** The concurrent publishers, each of which waits for its response. Without it, the publisher of the npm package sends the events. */
+  together?: number;
   /** The maximum rate of all publishers. */
   perSecond?: number;
 }
@@ -17,8 +17,10 @@ export interface Publication {
 const agent = new http.Agent({ keepAlive: true });
 let failures = 0;
 
+const eventOf = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
+
 function publish({ baseUrl, adminKey }: Publication, i: number): Promise<void> {
-  const body = JSON.stringify(changed({ document_key: `org:acme:doc-${i}` }));
+  const body = JSON.stringify(eventOf(i));
   const headers = {
     Authorization: `Bearer ${adminKey}`,
     'Content-Type': 'application/json',
@@ -33,11 +35,16 @@ function publish({ baseUrl, adminKey }: Publication, i: number): Promise<void> {
   });
 }
 
-process.on('message', async (publication: Publication) => {
-  const { events, together, perSecond = Number.POSITIVE_INFINITY } = publication;
+async function publishInBatches({ baseUrl, adminKey, events }: Publication): Promise<void> {
+  const { publish, close } = await publisher({ baseUrl, credential: adminKey, onRetry: () => failures++ });
+  for (let i = 0; i < events; i++) await publish(eventOf(i));
+  failures += await close(60);
+}
+
+async function publishOneByOne(publication: Publication): Promise<void> {
+  const { events, together = 1, perSecond = Number.POSITIVE_INFINITY } = publication;
   const startedAt = performance.now();
   let next = 0;
-  failures = 0;
   const publishers = Array.from({ length: together }, async () => {
     while (next < events) {
       const i = next++;
@@ -47,6 +54,11 @@ process.on('message', async (publication: Publication) => {
     }
   });
   await Promise.all(publishers);
+}
+
+process.on('message', async (publication: Publication) => {
+  failures = 0;
+  await (publication.together === undefined ? publishInBatches(publication) : publishOneByOne(publication));
   process.send?.(failures);
 });
 process.on('disconnect', () => process.exit(0));

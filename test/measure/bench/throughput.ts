@@ -24,8 +24,8 @@ const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
 
 /**
- * Measures events from their publication, in batches of 100 or one per request, to the last delivery. Compares them with the same
- * signed POSTs of a bare client. Counts the CPU time of this process, which runs the local stack except for the database, the
+ * Measures events from their publication, in batches of 100, one per request, or with the publisher of the npm package, to the last
+ * delivery. Compares their rates with one request per event, and their CPU time with the same signed POSTs of a bare client. Counts the CPU time of this process, which runs the local stack except for the database, the
  * endpoint and the publisher. `in_functions_ms` is the part of the worker threads, for which Lambda charges on AWS. The rest is API Gateway,
  * SQS, IAM and the proxy of the table.
  */
@@ -36,12 +36,15 @@ export async function measureThroughput(assembly: string) {
   const postAll = bareClient(endpoint.url, TOGETHER);
   const { post, adminKey } = await createProject(stack);
   await post('/v1/webhooks', { url: endpoint.url, events: ['document.changed'] });
-  const single = { baseUrl: stack.baseUrl, adminKey, together: PUBLISHERS };
+  const access = { baseUrl: stack.baseUrl, adminKey };
+  const single = { ...access, together: PUBLISHERS };
+  const oneByOne = `one request each, ${PUBLISHERS} publishers`;
   const steady = { ...single, events: STEADY_EVENTS, perSecond: STEADY_PER_SECOND };
   const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
     ['bare client', EVENTS, () => postAll(BODIES)],
     ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url)],
-    [`one request each, ${PUBLISHERS} publishers`, EVENTS, () => publisher.publish({ ...single, events: EVENTS })],
+    [oneByOne, EVENTS, () => publisher.publish({ ...single, events: EVENTS })],
+    ['publisher of the npm package', EVENTS, () => publisher.publish({ ...access, events: EVENTS })],
     [`one request each, ${STEADY_PER_SECOND} per second`, STEADY_EVENTS, () => publisher.publish(steady)],
   ];
   const taken = new Map<string, Usage[]>(cases.map(([name]) => [name, []]));
@@ -55,11 +58,13 @@ export async function measureThroughput(assembly: string) {
   publisher.stop();
   await stop();
   const cpuOf = (name: string) => median((taken.get(name) ?? []).map(({ cpuMs }) => cpuMs));
+  const perSecond = (name: string) => 1 / median((taken.get(name) ?? []).map(({ seconds }) => seconds));
   return Object.fromEntries(
     [...taken].map(([name, runs]) => [
       name,
       {
-        a_second: Math.round(1 / median(runs.map(({ seconds }) => seconds))),
+        a_second: Math.round(perSecond(name)),
+        to_one_request_each: Number((perSecond(name) / perSecond(oneByOne)).toPrecision(2)),
         cpu_ms_each: Number(cpuOf(name).toPrecision(3)),
         in_functions_ms: Number(median(runs.map(({ functionsMs }) => functionsMs)).toPrecision(3)),
         cpu_ratio: Number((cpuOf(name) / cpuOf('bare client')).toPrecision(3)),
