@@ -48,10 +48,11 @@ export function BatchDialog<Row>({
       setCount((last = 0) => last + 1);
     };
     await Promise.all(rows.map((row) => limited(() => actOn(row))));
+    return { value: true };
   };
   if (count === undefined) {
     return (
-      <Confirm title={title} action={action} busy={false} onConfirm={begin} onClose={onClose}>
+      <Confirm title={title} action={action} act={begin} onDone={() => {}} onClose={onClose}>
         {children}
       </Confirm>
     );

@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { Problem } from '../state/api.ts';
 import type { Draft, Loaded } from '../state/hooks.ts';
 import { problemText } from '../state/session.ts';
@@ -49,14 +50,24 @@ interface AwaitProps<Value> {
   children: (value: Value) => ComponentChildren;
 }
 
-/** Shows the loaded value. Until then it shows placeholder lines, or the problem with a button that tries again. */
+/** The code of the problem that the page shows already, such as `unreachable`. */
+const ShownProblem = createContext<string | undefined>(undefined);
+
+/**
+ * Shows the loaded value. Until then it shows placeholder lines, or the problem with a button that tries again. An outage is shown once, by
+ * the outer of two values.
+ */
 export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>) {
+  const shown = useContext(ShownProblem);
+  const note = of.problem?.code !== shown && <ProblemNote problem={of.problem} />;
   if (of.value !== undefined) {
     return (
-      <div aria-busy={of.loading}>
-        <ProblemNote problem={of.problem} />
-        {children(of.value)}
-      </div>
+      <ShownProblem.Provider value={of.problem?.code ?? shown}>
+        <div aria-busy={of.loading}>
+          {note}
+          {children(of.value)}
+        </div>
+      </ShownProblem.Provider>
     );
   }
   if (of.problem) {
@@ -69,7 +80,7 @@ export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>
           </div>
         ) : (
           <div class="empty">
-            <ProblemNote problem={of.problem} />
+            {note}
             <Button onClick={of.reload}>Try again</Button>
           </div>
         )}

@@ -3,7 +3,6 @@ import { Confirm } from '../components/dialog.tsx';
 import { download } from '../components/download.ts';
 import { Select } from '../components/field.tsx';
 import { type Call, type Delivery, type QueryOf, type Result, readPages } from '../state/api.ts';
-import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { csv } from './csv.ts';
 
@@ -30,10 +29,7 @@ const COLUMNS: Record<string, (delivery: Delivery) => string | number | null> = 
 export function ExportDialog({ of: id, query, onClose }: { of: string; query: LogQuery; onClose: () => void }) {
   const { call, announce } = useSession();
   const [format, setFormat] = useState<Format>('CSV');
-  const sending = useSending(() => read(call, id, query));
-  const save = async () => {
-    const deliveries = await sending.send();
-    if (!deliveries) return;
+  const save = (deliveries: Delivery[]) => {
     const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
     if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
     else download(`deliveries-${id}.json`, JSON.stringify(deliveries, null, 2), 'application/json');
@@ -44,9 +40,8 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
     <Confirm
       title="Export deliveries"
       action="Export"
-      busy={sending.busy}
-      problem={sending.problem}
-      onConfirm={save}
+      act={() => read(call, id, query)}
+      onDone={save}
       onClose={onClose}
     >
       <p>Those that match the filters, newest first: at most {MAX_EXPORTED.toLocaleString()}.</p>

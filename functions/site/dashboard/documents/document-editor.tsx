@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { visible } from '../../../../lib/printable.ts';
 import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { Callout, ProblemNote } from '../components/feedback.tsx';
+import { Callout, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import { otherProblem, violationOf } from '../components/violations.ts';
 import { type Call, type Document, type Problem, parseJson, type Result } from '../state/api.ts';
-import { useSending } from '../state/hooks.ts';
+import { useDraft, useSending } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { FieldsInput } from './fields-input.tsx';
@@ -42,9 +42,10 @@ interface EditProps {
 
 /** Edits the fields of a document. A concurrent change is shown and never overwritten silently. */
 export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
-  const { call, announce } = useSession();
-  const [text, setText] = useState(textOf(opened.fields));
-  const [base, setBase] = useState(opened);
+  const { call, announce, environment } = useSession();
+  // With its revision, because a restored text must not overwrite a change since then.
+  const draft = useDraft(`${environment} ${opened.document_key}`, { text: textOf(opened.fields), base: opened });
+  const { text, base } = draft.value;
   const [newer, setNewer] = useState<Document>();
   const path = { key: opened.document_key };
   const sending = useSending(() => put(call, opened.document_key, text, { 'If-Match': etagOf(base) }));
@@ -54,20 +55,21 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
     setNewer(undefined);
     const saved = await sending.send();
     if (!saved) return;
+    draft.discard();
     announce(`Saved as revision ${saved.revision}.`);
     onSaved();
   };
   const compare = async () => setNewer(await reading.send());
   const goOnFrom = (document: Document, next: string) => {
-    setBase(document);
-    setText(next);
+    draft.set({ text: next, base: document });
     setNewer(undefined);
     sending.clear();
   };
   return (
     <Panel title={`Edit revision ${base.revision}`}>
       <Form onSubmit={submit}>
-        <FieldsInput value={text} onInput={setText} takesFocus />
+        <RestoredDraft of={draft} />
+        <FieldsInput value={text} onInput={(next) => draft.set({ text: next, base })} takesFocus />
         {!isStale && <ProblemNote problem={sending.problem} />}
         {isStale && (
           <Callout kind="warning">
@@ -95,7 +97,14 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
           <Button type="submit" kind="primary" busy={sending.busy} disabled={isStale}>
             Save
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            onClick={() => {
+              draft.discard();
+              onClose();
+            }}
+          >
+            Cancel
+          </Button>
         </div>
       </Form>
     </Panel>
@@ -104,8 +113,8 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
 
 export function NewDocument() {
   const { call, environment } = useSession();
-  const [key, setKey] = useState('');
-  const [text, setText] = useState('{\n  "title": "Draft"\n}');
+  const draft = useDraft(`${environment} new document`, { key: '', text: '{\n  "title": "Draft"\n}' });
+  const { key, text } = draft.value;
   const sending = useSending(() => put(call, key.trim(), text, { 'If-None-Match': '*' }));
   const { problem } = sending;
   const exists = problem?.code === 'precondition_failed';
@@ -113,7 +122,9 @@ export function NewDocument() {
   const keyError = isEmpty ? 'must be 1 to 16 segments joined by ":"' : violationOf(problem, 'key');
   const submit = async () => {
     const created = await sending.send();
-    if (created) goTo(linkTo(environment, ['documents', created.document_key]));
+    if (!created) return;
+    draft.discard();
+    goTo(linkTo(environment, ['documents', created.document_key]));
   };
   return (
     <>
@@ -123,15 +134,16 @@ export function NewDocument() {
       <PageTitle>Create document</PageTitle>
       <Panel>
         <Form onSubmit={submit}>
+          <RestoredDraft of={draft} />
           <Input
             label="Document key"
             hint="Segments of A-Z a-z 0-9 . _ ~ @ - joined by colons."
             value={key}
             placeholder="org:acme:doc-1"
-            onInput={setKey}
+            onInput={(next) => draft.set({ ...draft.value, key: next })}
             error={problem && keyError}
           />
-          <FieldsInput value={text} onInput={setText} />
+          <FieldsInput value={text} onInput={(next) => draft.set({ ...draft.value, text: next })} />
           {exists && (
             <Callout kind="warning">
               There is a document with this key. <a href={linkTo(environment, ['documents', key.trim()])}>Open it</a>.
@@ -142,7 +154,9 @@ export function NewDocument() {
             <Button type="submit" kind="primary" busy={sending.busy}>
               Create
             </Button>
-            <ButtonLink href={linkTo(environment, ['documents'])}>Cancel</ButtonLink>
+            <ButtonLink href={linkTo(environment, ['documents'])} onClick={draft.discard}>
+              Cancel
+            </ButtonLink>
           </div>
         </Form>
       </Panel>
@@ -154,22 +168,27 @@ export function NewDocument() {
 export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
   const { call, environment, announce } = useSession();
   const key = document.document_key;
-  const headers = { 'If-Match': etagOf(document) };
-  const sending = useSending(() => call('DELETE /v1/documents/{key}', { path: { key }, headers }));
   const remove = async () => {
-    if (!(await sending.send())) return;
-    announce('Document deleted.');
-    goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }));
+    const headers = { 'If-Match': etagOf(document) };
+    const { value, problem } = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
+    if (!problem) return { value };
+    const isStale = problem.code === 'precondition_failed';
+    return {
+      problem: isStale
+        ? { ...problem, detail: 'The document has changed. Close this dialog and open it again.' }
+        : problem,
+    };
   };
-  const isStale = sending.problem?.code === 'precondition_failed';
   return (
     <Confirm
       title="Delete this document?"
       action="Delete document"
       kind="danger"
-      busy={sending.busy}
-      problem={isStale ? 'The document has changed. Close this dialog and open it again.' : sending.problem}
-      onConfirm={remove}
+      act={remove}
+      onDone={() => {
+        announce('Document deleted.');
+        goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }));
+      }}
       onClose={onClose}
     >
       <p>

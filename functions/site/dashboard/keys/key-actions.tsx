@@ -3,9 +3,8 @@ import { Button } from '../components/basics.tsx';
 import { Confirm, ShownOnce } from '../components/dialog.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Choices, Input } from '../components/field.tsx';
-import { otherProblem, violationOf } from '../components/violations.ts';
+import { violationOf } from '../components/violations.ts';
 import type { Key, ResponseOf } from '../state/api.ts';
-import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { nameOf } from './keys.tsx';
 
@@ -70,30 +69,27 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
 function RenameDialog({ of: key, onClose, onChange }: DialogProps) {
   const { call, announce } = useSession();
   const [name, setName] = useState(key.name ?? '');
-  const sending = useSending(() =>
-    call('PATCH /v1/keys/{key}', { path: { key: key.id }, body: { name: name.trim() || null } }),
-  );
-  const rename = async () => {
-    if (!(await sending.send())) return;
-    announce('Key renamed.');
-    onChange();
-  };
   return (
     <Confirm
       title="Rename this key"
       action="Rename key"
-      busy={sending.busy}
-      problem={otherProblem(sending.problem, ['name'])}
-      onConfirm={rename}
+      act={() => call('PATCH /v1/keys/{key}', { path: { key: key.id }, body: { name: name.trim() || null } })}
+      onDone={() => {
+        announce('Key renamed.');
+        onChange();
+      }}
+      fields={['name']}
       onClose={onClose}
     >
-      <Input
-        label="Name"
-        hint="The app that uses this key. Leave empty for none."
-        value={name}
-        onInput={setName}
-        error={violationOf(sending.problem, 'name')}
-      />
+      {(problem) => (
+        <Input
+          label="Name"
+          hint="The app that uses this key. Leave empty for none."
+          value={name}
+          onInput={setName}
+          error={violationOf(problem, 'name')}
+        />
+      )}
     </Confirm>
   );
 }
@@ -113,21 +109,13 @@ function RotateDialog({
 }: Omit<DialogProps, 'onChange'> & { onRotated: (rotated: Rotated) => void }) {
   const { call } = useSession();
   const [grace, setGrace] = useState<Grace>(GRACES[0][0]);
-  const sending = useSending(() =>
-    call('POST /v1/keys/{key}/rotate', { path: { key: key.id }, body: { grace_seconds: Number(grace) } }),
-  );
-  const rotate = async () => {
-    const rotated = await sending.send();
-    if (rotated) onRotated(rotated);
-  };
   return (
     <Confirm
       title="Rotate this key?"
       action="Rotate key"
       kind={grace === '0' ? 'danger' : 'primary'}
-      busy={sending.busy}
-      problem={sending.problem}
-      onConfirm={rotate}
+      act={() => call('POST /v1/keys/{key}/rotate', { path: { key: key.id }, body: { grace_seconds: Number(grace) } })}
+      onDone={onRotated}
       onClose={onClose}
     >
       <p>You get a new key with the same name, type, allowlist and expiry. It works immediately.</p>
@@ -144,20 +132,16 @@ function RotateDialog({
 
 function RevokeDialog({ of: key, onClose, onChange }: DialogProps) {
   const { call, keyId, announce } = useSession();
-  const sending = useSending(() => call('POST /v1/keys/{key}/revoke', { path: { key: key.id } }));
-  const revoke = async () => {
-    if (!(await sending.send())) return;
-    announce(`${nameOf(key)} revoked.`);
-    onChange();
-  };
   return (
     <Confirm
       title="Revoke this key?"
       action="Revoke key"
       kind="danger"
-      busy={sending.busy}
-      problem={sending.problem}
-      onConfirm={revoke}
+      act={() => call('POST /v1/keys/{key}/revoke', { path: { key: key.id } })}
+      onDone={() => {
+        announce(`${nameOf(key)} revoked.`);
+        onChange();
+      }}
       onClose={onClose}
     >
       <p>

@@ -25,6 +25,8 @@ interface AttentionProps {
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
 export function Attention({ webhooks, summaries, keys, undeliverable }: AttentionProps) {
   const { environment } = useSession();
+  const webhookAt = (id: string, query = {}) => linkTo(environment, ['webhooks', id], query);
+  const settings = linkTo(environment, ['settings']);
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
   const unstable = webhooks.flatMap((webhook) => {
@@ -32,18 +34,67 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     const isWorking = webhook.status === 'enabled' && webhook.failing_since === null;
     return isWorking && summary && isUnstable(summary) ? [{ webhook, summary }] : [];
   });
-  const expiring = keys.filter(({ status }) => status === 'expiring');
-  const rows = [
-    ...disabled.map((webhook) => <DisabledWebhook key={webhook.id} of={webhook} />),
-    ...failing.map((webhook) => <FailingWebhook key={webhook.id} of={webhook} />),
-    ...unstable.map((each) => <UnstableWebhook key={each.webhook.id} {...each} />),
-    ...undeliverable.map((each) => <Unreachable key={each.email} of={each} />),
-    ...expiring.map((key) => <ExpiringKey key={key.id} of={key} />),
+  const rows: RowProps[] = [
+    ...disabled.map((webhook) => ({
+      badge: <Badge tone="bad">disabled</Badge>,
+      name: webhookName(webhook),
+      href: webhookAt(webhook.id),
+      cause: <Cause of={webhook} status="failed" />,
+      time: webhook.disabled_at && ago(webhook.disabled_at),
+      action: 'Enable and recover',
+      actionHref: webhookAt(webhook.id, { recover: '1' }),
+    })),
+    ...failing.map((webhook) => ({
+      badge: warning('failing'),
+      name: webhookName(webhook),
+      href: webhookAt(webhook.id, { status: 'retrying' }),
+      cause: <Cause of={webhook} status="retrying" />,
+      time: webhook.failing_since && (
+        <>
+          for <Elapsed since={webhook.failing_since} />
+        </>
+      ),
+      action: 'View deliveries',
+    })),
+    ...unstable.map(({ webhook, summary }) => ({
+      badge: warning('unstable'),
+      name: webhookName(webhook),
+      href: webhookAt(webhook.id),
+      cause: `${successRate(summary)} of attempts succeeded · ${new URL(webhook.url).host}`,
+      time: 'in the last 24 h',
+      action: 'View webhook',
+    })),
+    ...undeliverable.map(({ email, reason, at }) => ({
+      badge: <Badge tone="bad">undeliverable</Badge>,
+      name: email,
+      href: settings,
+      cause: REASONS[reason],
+      time: ago(at),
+      action: 'Open settings',
+    })),
+    ...keys
+      .filter(({ status }) => status === 'expiring')
+      .map((key) => ({
+        badge: <Badge tone="waiting">expiring</Badge>,
+        name: nameOf(key),
+        href: linkTo(environment, ['keys', key.id]),
+        cause: 'API key',
+        time: key.expires_at && (
+          <>
+            in <Countdown to={key.expires_at} over="a moment" />
+          </>
+        ),
+        action: 'View key',
+      })),
   ];
   if (rows.length === 0) return <p class="muted">Nothing needs attention.</p>;
   return (
     <>
-      <ul class="attention">{rows.slice(0, MAX_ROWS)}</ul>
+      <ul class="attention">
+        {rows.slice(0, MAX_ROWS).map((row) => (
+          <Row key={`${row.href} ${row.name}`} {...row} />
+        ))}
+      </ul>
       {rows.length > MAX_ROWS && (
         <p>
           <a href={linkTo(environment, ['webhooks'])}>{rows.length - MAX_ROWS} more</a>
@@ -53,111 +104,17 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
   );
 }
 
-function DisabledWebhook({ of: webhook }: { of: Webhook }) {
-  const { environment } = useSession();
-  const { id, disabled_at } = webhook;
-  return (
-    <Row
-      badge={<Badge tone="bad">disabled</Badge>}
-      name={webhookName(webhook)}
-      href={linkTo(environment, ['webhooks', id])}
-      cause={<Cause of={webhook} status="failed" />}
-      time={
-        disabled_at && (
-          <>
-            <Elapsed since={disabled_at} /> ago
-          </>
-        )
-      }
-      action={['Enable and recover', linkTo(environment, ['webhooks', id], { recover: '1' })]}
-    />
-  );
-}
+const warning = (state: string) => (
+  <Badge tone="waiting" icon="warning">
+    {state}
+  </Badge>
+);
 
-function FailingWebhook({ of: webhook }: { of: Webhook }) {
-  const { environment } = useSession();
-  const { id, failing_since } = webhook;
-  const href = linkTo(environment, ['webhooks', id], { status: 'retrying' });
-  return (
-    <Row
-      badge={
-        <Badge tone="waiting" icon="warning">
-          failing
-        </Badge>
-      }
-      name={webhookName(webhook)}
-      href={href}
-      cause={<Cause of={webhook} status="retrying" />}
-      time={
-        failing_since && (
-          <>
-            for <Elapsed since={failing_since} />
-          </>
-        )
-      }
-      action={['View deliveries', href]}
-    />
-  );
-}
-
-function UnstableWebhook({ webhook, summary }: { webhook: Webhook; summary: Summary }) {
-  const { environment } = useSession();
-  const href = linkTo(environment, ['webhooks', webhook.id]);
-  return (
-    <Row
-      badge={
-        <Badge tone="waiting" icon="warning">
-          unstable
-        </Badge>
-      }
-      name={webhookName(webhook)}
-      href={href}
-      cause={`${successRate(summary)} of attempts succeeded · ${new URL(webhook.url).host}`}
-      time="in the last 24 h"
-      action={['View webhook', href]}
-    />
-  );
-}
-
-function Unreachable({ of: { email, reason, at } }: { of: UndeliverableEmail }) {
-  const { environment } = useSession();
-  const href = linkTo(environment, ['settings']);
-  return (
-    <Row
-      badge={<Badge tone="bad">undeliverable</Badge>}
-      name={email}
-      href={href}
-      cause={REASONS[reason]}
-      time={
-        <>
-          <Elapsed since={at} /> ago
-        </>
-      }
-      action={['Open settings', href]}
-    />
-  );
-}
-
-function ExpiringKey({ of: key }: { of: Key }) {
-  const { environment } = useSession();
-  const href = linkTo(environment, ['keys', key.id]);
-  return (
-    <Row
-      badge={<Badge tone="waiting">expiring</Badge>}
-      name={nameOf(key)}
-      href={href}
-      cause="API key"
-      time={
-        key.expires_at && (
-          <>
-            in <Countdown to={key.expires_at} over="a moment" />
-          </>
-        )
-      }
-      action={['View key', href]}
-    />
-  );
-}
+const ago = (at: string) => (
+  <>
+    <Elapsed since={at} /> ago
+  </>
+);
 
 /** The host and the outcome of the last attempt of the latest delivery with this status. */
 function Cause({ of: { id, url }, status }: { of: Webhook; status: DeliveryStatus }) {
@@ -180,10 +137,12 @@ interface RowProps {
   href: string;
   cause: ComponentChildren;
   time: ComponentChildren;
-  action: readonly [name: string, href: string];
+  action: string;
+  /** Where the action leads, if not to `href`. */
+  actionHref?: string;
 }
 
-const Row = ({ badge, name, href, cause, time, action: [actionName, actionHref] }: RowProps) => (
+const Row = ({ badge, name, href, cause, time, action, actionHref = href }: RowProps) => (
   <li>
     {badge}
     <div class="what">
@@ -191,6 +150,6 @@ const Row = ({ badge, name, href, cause, time, action: [actionName, actionHref] 
       <small>{cause}</small>
     </div>
     <span class="muted">{time}</span>
-    <ButtonLink href={actionHref}>{actionName}</ButtonLink>
+    <ButtonLink href={actionHref}>{action}</ButtonLink>
   </li>
 );

@@ -29,48 +29,46 @@ export function Overview() {
   return (
     <>
       <PageTitle>Overview</PageTitle>
-      <Panel title="Needs attention">
-        <Await of={webhooks}>
-          {(found) => (
-            <Await of={keys}>
-              {(every) => (
-                <Attention
-                  webhooks={found}
-                  summaries={summaries.value ?? new Map()}
-                  keys={every.filter(({ type }) => hasEnvironment(type, environment))}
-                  undeliverable={project.value?.undeliverable_emails ?? []}
-                />
-              )}
-            </Await>
-          )}
-        </Await>
-      </Panel>
-      <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
-        <Await of={webhooks}>
-          {(found) =>
-            found.length === 0 ? (
-              <Empty
-                action={
-                  <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
-                    Create Webhook
-                  </ButtonLink>
-                }
-              >
-                No webhooks yet. Create one to get notified when documents change.
-              </Empty>
-            ) : (
-              <Await of={stats}>
-                {(loaded) => (
-                  <>
-                    <DeliveryStats of={loaded.total} />
-                    <Chart of={loaded} period={PERIODS[period]} />
-                  </>
+      <Await of={webhooks}>
+        {(found) => (
+          <>
+            <Panel title="Needs attention">
+              <Await of={keys}>
+                {(every) => (
+                  <Attention
+                    webhooks={found}
+                    summaries={summaries.value ?? new Map()}
+                    keys={every.filter(({ type }) => hasEnvironment(type, environment))}
+                    undeliverable={project.value?.undeliverable_emails ?? []}
+                  />
                 )}
               </Await>
-            )
-          }
-        </Await>
-      </Panel>
+            </Panel>
+            <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
+              {found.length === 0 ? (
+                <Empty
+                  action={
+                    <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
+                      Create Webhook
+                    </ButtonLink>
+                  }
+                >
+                  No webhooks yet. Create one to get notified when documents change.
+                </Empty>
+              ) : (
+                <Await of={stats}>
+                  {(loaded) => (
+                    <>
+                      <DeliveryStats of={loaded.total} />
+                      <Chart of={loaded} period={PERIODS[period]} />
+                    </>
+                  )}
+                </Await>
+              )}
+            </Panel>
+          </>
+        )}
+      </Await>
     </>
   );
 }

@@ -16,23 +16,32 @@ type Entry = EntryOf<'GET /v1/audit'>;
 const PAGE = 25;
 const LATEST = 5;
 
-/** The audit log, newest first. The URL contains the filter and the page. */
+/** The audit log, newest first. The URL contains the filters and the page. */
 export function Audit({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
   const cursor = query.get('cursor') ?? '';
-  const target = query.get('target') ?? '';
-  const loaded = useLoaded(`${target} ${cursor}`, () =>
-    call('GET /v1/audit', { query: { limit: String(PAGE), target: target || undefined, cursor: cursor || undefined } }),
+  const filters = { target: query.get('target') ?? '', actor: query.get('actor') ?? '' };
+  const { target, actor } = filters;
+  const isFiltered = target !== '' || actor !== '';
+  const loaded = useLoaded(`${target} ${actor} ${cursor}`, () =>
+    call('GET /v1/audit', {
+      query: {
+        limit: String(PAGE),
+        target: target || undefined,
+        actor: actor || undefined,
+        cursor: cursor || undefined,
+      },
+    }),
   );
-  const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { target, ...change });
+  const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { ...filters, ...change });
   return (
-    <Panel title={target ? `Audit log of ${target}` : 'Audit log'}>
+    <Panel title={['Audit log', target && `of ${target}`, actor && `by ${actor}`].filter(Boolean).join(' ')}>
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
             <Entries of={data} />
             <Pager cursor={cursor} next={next_cursor} at={at}>
-              {target && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
+              {isFiltered && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
             </Pager>
           </>
         )}
@@ -59,23 +68,20 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
   const { environment } = useSession();
   const names = useNames();
   if (entries.length === 0) return <Empty>No changes.</Empty>;
-  const named = (id: string) => (
-    <>
+  const linked = (filter: 'target' | 'actor', id: string) => (
+    <a href={linkTo(environment, ['settings'], { [filter]: id })}>
       {names.get(id)}
       <small>
         <code>{id}</code>
       </small>
-    </>
+    </a>
   );
-  const changed: Column<Entry> = [
-    'Changed',
-    ({ target }) => <a href={linkTo(environment, ['settings'], { target })}>{named(target)}</a>,
-  ];
+  const changed: Column<Entry> = ['Changed', ({ target }) => linked('target', target)];
   const columns: Column<Entry>[] = [
     ['Action', ({ action }) => action, 'short'],
     ['Details', ({ detail }) => detailText(detail) || '–', 'details'],
     ...(isOfOne ? [] : [changed]),
-    ['By', (entry) => (entry.actor ? named(entry.actor) : authorOf(entry))],
+    ['By', (entry) => (entry.actor ? linked('actor', entry.actor) : authorOf(entry))],
     ['From', ({ address }) => address ?? '–'],
     ['When', ({ at }) => <ShortTime at={at} />],
   ];

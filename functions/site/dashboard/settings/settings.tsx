@@ -20,31 +20,27 @@ export function Settings({ query }: { query: URLSearchParams }) {
   return (
     <>
       <PageTitle>Settings</PageTitle>
-      <Panel title="Project">
-        <Await of={project}>
-          {(loaded) => (
-            <>
+      <Await of={project}>
+        {(loaded) => (
+          <>
+            <Panel title="Project">
               {loaded.undeliverable_emails.map((each) => (
                 <Undeliverable key={each.email} of={each} onConfirm={project.reload} />
               ))}
               <ProjectForm of={loaded} onSave={project.reload} />
-            </>
-          )}
-        </Await>
-      </Panel>
-      <Panel title="Details">
-        <Await of={project}>
-          {(loaded) => (
-            <Facts>
-              {[
-                ['ID', <Id key="id" of={loaded.id} />],
-                ['Source addresses of deliveries', <SourceAddresses key="addresses" of={loaded} />],
-              ]}
-            </Facts>
-          )}
-        </Await>
-      </Panel>
-      <Audit query={query} />
+            </Panel>
+            <Panel title="Details">
+              <Facts>
+                {[
+                  ['ID', <Id key="id" of={loaded.id} />],
+                  ['Source addresses of deliveries', <SourceAddresses key="addresses" of={loaded} />],
+                ]}
+              </Facts>
+            </Panel>
+            <Audit query={query} />
+          </>
+        )}
+      </Await>
       <p class="muted">
         Document Sync Service {VERSION} · <a href="docs/changelog">Changelog</a>
       </p>

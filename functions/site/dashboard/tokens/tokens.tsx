@@ -133,20 +133,16 @@ function RevokePanel({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
 
 function RevokeDialog({ of: tokenId, onClose }: { of: string; onClose: () => void }) {
   const { call, announce } = useSession();
-  const sending = useSending(() => call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } }));
-  const revoke = async () => {
-    if (!(await sending.send())) return;
-    announce('Token revoked.');
-    onClose();
-  };
   return (
     <Confirm
       title="Revoke this token?"
       action="Revoke token"
       kind="danger"
-      busy={sending.busy}
-      problem={sending.problem}
-      onConfirm={revoke}
+      act={() => call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } })}
+      onDone={() => {
+        announce('Token revoked.');
+        onClose();
+      }}
       onClose={onClose}
     >
       <p>

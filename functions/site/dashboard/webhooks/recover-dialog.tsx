@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { Confirm, Dialog, Done } from '../components/dialog.tsx';
 import { Input } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
-import { otherProblem, violationOf } from '../components/violations.ts';
+import { violationOf } from '../components/violations.ts';
 import { serverNow, type Webhook } from '../state/api.ts';
-import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
+import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import type { DialogProps } from './webhook-dialogs.tsx';
 
@@ -21,10 +21,6 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   );
   const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
   const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
-  const sending = useSending(() =>
-    call('POST /v1/webhooks/{id}/recover', { path: { id }, body: { ...window, ...(isDisabled && { enable: true }) } }),
-  );
-  const recover = async () => setCount((await sending.send())?.count);
   if (count !== undefined) {
     return (
       <Dialog title={title} onClose={onClose}>
@@ -37,31 +33,40 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
     <Confirm
       title={title}
       action={isDisabled ? 'Enable and recover' : 'Recover'}
-      busy={sending.busy}
-      problem={otherProblem(sending.problem, ['since', 'until'])}
-      onConfirm={recover}
+      act={() =>
+        call('POST /v1/webhooks/{id}/recover', {
+          path: { id },
+          body: { ...window, ...(isDisabled && { enable: true }) },
+        })
+      }
+      onDone={(recovery) => setCount(recovery.count)}
+      fields={['since', 'until']}
       onClose={onClose}
     >
-      <p>
-        Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
-        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
-      </p>
-      <Input
-        label="Since"
-        hint="In your local time. Leave empty for everything since the endpoint began to fail."
-        type="datetime-local"
-        value={since}
-        onInput={setSince}
-        error={violationOf(sending.problem, 'since')}
-      />
-      <Input
-        label="Until"
-        hint="Optional, in your local time. Leave empty to include everything until now."
-        type="datetime-local"
-        value={until}
-        onInput={setUntil}
-        error={violationOf(sending.problem, 'until')}
-      />
+      {(problem) => (
+        <>
+          <p>
+            Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
+            <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
+          </p>
+          <Input
+            label="Since"
+            hint="In your local time. Leave empty for everything since the endpoint began to fail."
+            type="datetime-local"
+            value={since}
+            onInput={setSince}
+            error={violationOf(problem, 'since')}
+          />
+          <Input
+            label="Until"
+            hint="Optional, in your local time. Leave empty to include everything until now."
+            type="datetime-local"
+            value={until}
+            onInput={setUntil}
+            error={violationOf(problem, 'until')}
+          />
+        </>
+      )}
     </Confirm>
   );
 }
