@@ -10,8 +10,9 @@ export async function startPublisher() {
     /** Publishes events, and resolves when every request has its response. Throws if one fails. */
     async publish(publication: Publication): Promise<void> {
       child.send(publication);
-      const [failures] = (await once(child, 'message')) as [number];
-      if (failures > 0) throw new Error(`${failures} requests failed`);
+      const ended = once(child, 'exit').then(() => ['all']);
+      const [failures] = await Promise.race([once(child, 'message'), ended]);
+      if (failures !== 0) throw new Error(`${failures} requests failed`);
     },
     stop: () => child.disconnect(),
   };

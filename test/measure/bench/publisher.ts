@@ -14,12 +14,11 @@ export interface Publication {
 
 // Publishes events in a separate process, so that its CPU time does not count as that of the local stack. Sends the number of
 // failed requests to its parent.
-const agent = new http.Agent({ keepAlive: true });
 let failures = 0;
 
 const eventOf = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 
-function publish({ baseUrl, adminKey }: Publication, i: number): Promise<void> {
+function publish({ baseUrl, adminKey }: Publication, agent: http.Agent, i: number): Promise<void> {
   const body = JSON.stringify(eventOf(i));
   const headers = {
     Authorization: `Bearer ${adminKey}`,
@@ -43,6 +42,7 @@ async function publishInBatches({ baseUrl, adminKey, events }: Publication): Pro
 
 async function publishOneByOne(publication: Publication): Promise<void> {
   const { events, together = 1, perSecond = Number.POSITIVE_INFINITY } = publication;
+  const agent = new http.Agent({ keepAlive: true }); // of this run, because the server closes idle connections
   const startedAt = performance.now();
   let next = 0;
   const publishers = Array.from({ length: together }, async () => {
@@ -50,10 +50,11 @@ async function publishOneByOne(publication: Publication): Promise<void> {
       const i = next++;
       const waitMs = startedAt + (1000 * i) / perSecond - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      await publish(publication, i);
+      await publish(publication, agent, i);
     }
   });
   await Promise.all(publishers);
+  agent.destroy();
 }
 
 process.on('message', async (publication: Publication) => {
