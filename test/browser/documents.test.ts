@@ -64,6 +64,9 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Fields must be a JSON object').waitFor();
     await fields.fill('{"big": 12345678901234567890}');
+    await page.goBack();
+    await page.getByRole('link', { name: 'Create document' }).click();
+    await page.getByText('Your unsaved changes were restored.').waitFor();
     await page.getByRole('button', { name: 'Create' }).click();
     await heading(page, 'org:acme:doc-2').waitFor();
 
@@ -73,6 +76,11 @@ describe('the documents', () => {
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await put(admin, 'org:acme:doc-2', { title: 'Theirs' });
     await fields.fill('{"title": "Mine"}');
+    await page.getByRole('link', { name: 'Events' }).first().click();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('Edit revision 1').waitFor(); // a restored text does not overwrite the change
+    expect(await fields.inputValue()).toBe('{"title": "Mine"}');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Nothing was saved.').waitFor();
     await page.getByRole('button', { name: 'Show the new version' }).click();

@@ -206,9 +206,16 @@ describe('the settings', () => {
     const row = page.getByRole('row', { name: /project/ }).first();
     const changed = page.getByRole('row', { name: /project.changed/ });
     expect(await changed.textContent()).toContain(`emails: ${address}, ${project.email} · name: Acme`);
-    await changed.getByText('First admin key').waitFor();
-    await row.getByRole('link').click();
-    await page.getByRole('link', { name: 'All changes' }).waitFor();
+    await row.getByRole('link').first().click();
+    await heading(page, 'Settings').waitFor();
+    await page.getByRole('heading', { name: `Audit log of ${project.id}` }).waitFor();
+    await page.getByRole('link', { name: 'All changes' }).click();
+    const key = await project.key('admin');
+    await service.as(key)('POST', '/v1/keys', { body: { type: 'live', name: 'By another key' } });
+    await changed.getByRole('link', { name: 'First admin key' }).click();
+    await page.getByRole('heading', { name: 'Audit log by key_' }).waitFor();
+    await changed.waitFor();
+    await expect.poll(() => page.getByText('By another key').count()).toBe(0);
   });
 
   it('show the fixed addresses of deliveries, if there are any', async () => {

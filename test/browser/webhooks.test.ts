@@ -367,19 +367,6 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
   });
 
-  it('receives an event again with Redeliver', async () => {
-    const project = await service.project();
-    const receiver = await startReceiver(204);
-    const { id } = await createWebhook(project.admin, receiver.url);
-    const { body: event } = await publish(project.admin);
-    await receiver.until(1);
-    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
-    await page.getByRole('button', { name: 'Redeliver' }).click();
-    await receiver.until(2);
-    await expect.poll(() => page.locator('.attempts li').count()).toBe(2);
-    await expect.poll(() => page.locator('.attempts li').first().textContent()).toContain('redelivery');
-  });
-
   it('shows each request and response, and copies the exact request of every attempt as curl', async () => {
     const project = await service.project();
     const receiver = await startReceiver((response) => response.writeHead(404, { 'X-Served-By': 'edge-1' }).end());
@@ -430,8 +417,10 @@ describe('the delivery log', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(25);
+    await page.setViewportSize({ width: 1200, height: 400 });
     await page.getByRole('link', { name: 'Older' }).click();
     await expect.poll(() => rows.count()).toBe(2);
+    expect((await page.getByRole('table', { name: 'Deliveries' }).boundingBox())?.y).toBeGreaterThanOrEqual(0);
     await page.reload();
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByLabel('Time').selectOption('Last hour');
@@ -692,6 +681,34 @@ describe('a page whose service is unavailable', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await copyShown(page);
     expect((await project.admin('GET', '/v1/webhooks')).body.data).toHaveLength(2);
+  });
+
+  it('shows an outage once, with one button that tries again', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    await createWebhook(project.admin, receiver.url);
+    const page = await dashboard.signIn(project.adminKey, '/live/tokens');
+    const suspended = { status: 403, json: { code: 'project_suspended', detail: 'Contact the operator.' } };
+    await page.route('**/v1/**', (route) => route.fulfill(suspended));
+    for (const place of ['', '/settings', '/webhooks', '/keys', '/events', '/documents']) {
+      await page.goto(`${service.stack.baseUrl}/dashboard#/live${place}`);
+      await page.getByRole('alert').waitFor();
+      await expect.poll(() => page.locator('.skeleton').count()).toBe(0);
+      expect(await page.getByText('Contact the operator.').count(), place).toBe(1);
+      expect(await page.getByRole('button', { name: 'Try again' }).count(), place).toBe(1);
+    }
+    await page.unroute('**/v1/**');
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
+    await page.locator('.legend').waitFor();
+    await page.clock.install();
+    await page.reload();
+    await page.locator('.legend').waitFor();
+    await page.route('**/v1/**', (route) => route.fulfill({ status: 503, body: '' }));
+    await page.clock.runFor(31_000); // the page refreshes everything
+    await page.getByRole('alert').waitFor();
+    await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(1);
+    expect(await page.locator('.legend').count()).toBe(1); // the last values stay
   });
 
   it('keeps its content, shows the failure, and recovers with the service', async () => {
