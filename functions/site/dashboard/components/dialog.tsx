@@ -1,11 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Problem, Result } from '../state/api.ts';
-import { useSending } from '../state/hooks.ts';
-import { Button, Form } from './basics.tsx';
+import { type Action, ActionForm } from './action-form.tsx';
+import { Button } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
-import { ProblemNote } from './feedback.tsx';
-import { otherProblem } from './violations.ts';
 
 /** Shows a dialog over everything else for as long as it is part of the page. */
 export function useModal() {
@@ -50,50 +47,17 @@ export function Dialog({
   );
 }
 
-interface ConfirmProps<Value> {
+interface ConfirmProps<Value> extends Action<Value> {
   title: string;
-  action: string;
-  kind?: 'danger' | 'primary';
-  /** Runs once per confirmation, and not again while it runs. */
-  act: () => Promise<Result<Value>>;
-  onDone: (value: Value) => void;
-  /** The members of the request whose violations `children` shows. */
-  fields?: readonly string[];
-  children: ComponentChildren | ((problem: Problem | undefined) => ComponentChildren);
   onClose: () => void;
 }
 
 /** Asks the user to confirm an action, runs it, and shows its problem. */
-export function Confirm<Value>({
-  title,
-  action,
-  kind = 'primary',
-  act,
-  onDone,
-  fields = [],
-  children,
-  onClose,
-}: ConfirmProps<Value>) {
-  const { busy, problem, send } = useSending(act);
-  const confirm = async () => {
-    const value = await send();
-    if (value !== undefined) onDone(value);
-  };
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={confirm}>
-        {typeof children === 'function' ? children(problem) : children}
-        <ProblemNote problem={otherProblem(problem, fields)} />
-        <div class="actions end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={kind} busy={busy}>
-            {action}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
-  );
-}
+export const Confirm = <Value,>({ title, onClose, ...action }: ConfirmProps<Value>) => (
+  <Dialog title={title} onClose={onClose}>
+    <ActionForm {...action} isDialog others={<Button onClick={onClose}>Cancel</Button>} />
+  </Dialog>
+);
 
 interface ShownOnceProps {
   title: string;

@@ -2,15 +2,16 @@ import { useState } from 'preact/hooks';
 import type { KeyType } from '../../../../lib/keys/api-key.ts';
 import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
-import { Badge, Button, ButtonLink, Form, PageTitle, Panel, type Tone } from '../components/basics.tsx';
+import { ActionForm } from '../components/action-form.tsx';
+import { Badge, ButtonLink, PageTitle, Panel, type Tone } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
-import { Await, Empty, ProblemNote } from '../components/feedback.tsx';
+import { Await, Empty } from '../components/feedback.tsx';
 import { Choices, Input } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
-import { otherProblem, violationOf } from '../components/violations.ts';
+import { violationOf } from '../components/violations.ts';
 import { all, type Key, type ResponseOf } from '../state/api.ts';
-import { type Loaded, useLoaded, useSending } from '../state/hooks.ts';
+import { type Loaded, useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { shownOf, useSession } from '../state/session.ts';
 
@@ -133,47 +134,45 @@ export function NewKey() {
   const [name, setName] = useState('');
   const [expires, setExpires] = useState('');
   const [created, setCreated] = useState<ResponseOf<'POST /v1/keys'>>();
-  const sending = useSending(() =>
-    call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires) } }),
-  );
-  const { problem } = sending;
-  const submit = async () => setCreated(await sending.send());
   return (
     <>
       <PageTitle>Generate key</PageTitle>
       <Panel>
-        <Form onSubmit={submit}>
-          <Choices
-            legend="Type"
-            type="radio"
-            options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
-            chosen={[type]}
-            onChange={([chosen]) => chosen && setType(chosen)}
-            error={violationOf(problem, 'type')}
-          />
-          <Input
-            label="Name"
-            hint="Optional. The app that will use this key."
-            value={name}
-            onInput={setName}
-            error={violationOf(problem, 'name')}
-          />
-          <Input
-            label="Expiry"
-            hint="Optional, in your local time. Leave empty for a key that never expires."
-            type="datetime-local"
-            value={expires}
-            onInput={setExpires}
-            error={violationOf(problem, 'expires_at')}
-          />
-          <ProblemNote problem={otherProblem(problem, ['type', 'name', 'expires_at'])} />
-          <div class="actions">
-            <Button type="submit" kind="primary" busy={sending.busy}>
-              Generate
-            </Button>
-            <ButtonLink href={linkTo(environment, ['keys'])}>Cancel</ButtonLink>
-          </div>
-        </Form>
+        <ActionForm
+          action="Generate"
+          act={() => call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires) } })}
+          onDone={setCreated}
+          fields={['type', 'name', 'expires_at']}
+          others={<ButtonLink href={linkTo(environment, ['keys'])}>Cancel</ButtonLink>}
+        >
+          {(problem) => (
+            <>
+              <Choices
+                legend="Type"
+                type="radio"
+                options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
+                chosen={[type]}
+                onChange={([chosen]) => chosen && setType(chosen)}
+                error={violationOf(problem, 'type')}
+              />
+              <Input
+                label="Name"
+                hint="Optional. The app that will use this key."
+                value={name}
+                onInput={setName}
+                error={violationOf(problem, 'name')}
+              />
+              <Input
+                label="Expiry"
+                hint="Optional, in your local time. Leave empty for a key that never expires."
+                type="datetime-local"
+                value={expires}
+                onInput={setExpires}
+                error={violationOf(problem, 'expires_at')}
+              />
+            </>
+          )}
+        </ActionForm>
       </Panel>
       {created && (
         <ShownOnce

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
-import { Button, Facts, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { ActionForm } from '../components/action-form.tsx';
+import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
-import { otherProblem, violationOf, wrongEntry } from '../components/violations.ts';
+import { violationOf, wrongEntry } from '../components/violations.ts';
 import type { ResponseOf } from '../state/api.ts';
 import { useLoaded, useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
@@ -67,43 +68,40 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
   const [name, setName] = useState(project.name);
   const [emails, setEmails] = useState(project.emails.join(', '));
-  const saving = useSending(() =>
-    call('PATCH /v1/project', {
-      body: { name, emails: addressesIn(emails) },
-    }),
-  );
   const testing = useSending(() => call('POST /v1/project/test-mail'));
-  const save = async () => {
-    if (!(await saving.send())) return;
-    announce('Settings saved.');
-    onProjectChange();
-    onSave();
-  };
   const test = async () => {
     const sent = await testing.send();
     if (sent) announce(`A test email is on its way to ${sent.emails.join(', ')}.`);
   };
-  const wrongEmail = wrongEntry(saving.problem, 'emails', addressesIn(emails));
   return (
-    <Form onSubmit={save}>
-      <ProblemNote problem={otherProblem(saving.problem, ['name', 'emails'])} />
-      <ProblemNote problem={testing.problem} />
-      <Input label="Name" value={name} onInput={setName} error={violationOf(saving.problem, 'name')} />
-      <Input
-        label="Email addresses"
-        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
-        value={emails}
-        onInput={setEmails}
-        error={wrongEmail}
-      />
-      <div class="actions">
-        <Button type="submit" kind="primary" busy={saving.busy}>
-          Save
-        </Button>
+    <ActionForm
+      action="Save"
+      act={() => call('PATCH /v1/project', { body: { name, emails: addressesIn(emails) } })}
+      onDone={() => {
+        announce('Settings saved.');
+        onProjectChange();
+        onSave();
+      }}
+      fields={['name', 'emails']}
+      others={
         <Button onClick={test} busy={testing.busy}>
           Send test email
         </Button>
-      </div>
-    </Form>
+      }
+    >
+      {(problem) => (
+        <>
+          <Input label="Name" value={name} onInput={setName} error={violationOf(problem, 'name')} />
+          <Input
+            label="Email addresses"
+            hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
+            value={emails}
+            onInput={setEmails}
+            error={wrongEntry(problem, 'emails', addressesIn(emails))}
+          />
+          <ProblemNote problem={testing.problem} />
+        </>
+      )}
+    </ActionForm>
   );
 }

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Permission } from '../../../../lib/keys/token.ts';
+import { ActionForm } from '../components/action-form.tsx';
 import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm, ShownOnce } from '../components/dialog.tsx';
-import { ProblemNote } from '../components/feedback.tsx';
 import { Choices, Input, TextArea } from '../components/field.tsx';
 import { durationText } from '../components/time.tsx';
-import { otherProblem, violationOf } from '../components/violations.ts';
+import { violationIn, violationOf } from '../components/violations.ts';
 import type { ResponseOf } from '../state/api.ts';
-import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { TokenInspector } from './token-inspector.tsx';
 
@@ -46,48 +45,43 @@ function Mint() {
   const [ttl, setTtl] = useState('3600');
   const [minted, setMinted] = useState<ResponseOf<'POST /v1/tokens'>>();
   const patterns = documents.split(/[\s,]+/).filter(Boolean);
-  const sending = useSending(() =>
-    call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl) } }),
-  );
-  const { problem } = sending;
-  const wrong = problem?.errors?.filter(({ field }) => field.startsWith('documents')) ?? [];
-  const submit = async () => setMinted(await sending.send());
   return (
     <Panel title="Create a token">
-      <Form onSubmit={submit}>
-        <TextArea
-          label="Documents"
-          hint="Patterns of document keys, one per line. * matches one segment, or at the end one or more."
-          value={documents}
-          placeholder="org:acme:*"
-          onInput={setDocuments}
-          error={
-            wrong.length > 0
-              ? wrong.map(({ field, detail }) => `${field.replace('documents', '')} ${detail}`).join('; ')
-              : undefined
-          }
-        />
-        <Choices
-          legend="Permissions"
-          type="checkbox"
-          options={PERMISSIONS}
-          chosen={permissions}
-          onChange={setPermissions}
-          error={violationOf(problem, 'permissions')}
-        />
-        <Input
-          label="Lifetime"
-          hint={`In seconds, up to 86,400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
-          value={ttl}
-          onInput={setTtl}
-          error={violationOf(problem, 'ttl')}
-        />
-        <ProblemNote problem={otherProblem(problem, FIELDS)} />
-        <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
-        <Button type="submit" kind="primary" busy={sending.busy}>
-          Create token
-        </Button>
-      </Form>
+      <ActionForm
+        action="Create token"
+        act={() => call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl) } })}
+        onDone={setMinted}
+        fields={FIELDS}
+      >
+        {(problem) => (
+          <>
+            <TextArea
+              label="Documents"
+              hint="Patterns of document keys, one per line. * matches one segment, or at the end one or more."
+              value={documents}
+              placeholder="org:acme:*"
+              onInput={setDocuments}
+              error={violationIn(problem, 'documents')}
+            />
+            <Choices
+              legend="Permissions"
+              type="checkbox"
+              options={PERMISSIONS}
+              chosen={permissions}
+              onChange={setPermissions}
+              error={violationOf(problem, 'permissions')}
+            />
+            <Input
+              label="Lifetime"
+              hint={`In seconds, up to 86,400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
+              value={ttl}
+              onInput={setTtl}
+              error={violationOf(problem, 'ttl')}
+            />
+            <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
+          </>
+        )}
+      </ActionForm>
       {minted && (
         <ShownOnce
           title="Your new token"

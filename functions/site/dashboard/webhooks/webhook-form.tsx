@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { MAX_PER_SECOND } from '../../../../lib/webhooks/rate.ts';
-import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
-import { ProblemNote, RestoredDraft } from '../components/feedback.tsx';
+import { ActionForm } from '../components/action-form.tsx';
+import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
+import { RestoredDraft } from '../components/feedback.tsx';
 import { Choices, Input, TextArea } from '../components/field.tsx';
-import { otherProblem, violationIn, violationOf } from '../components/violations.ts';
-import type { Problem, ResponseOf, Webhook } from '../state/api.ts';
-import { useDraft, useSending } from '../state/hooks.ts';
+import { violationIn, violationOf } from '../components/violations.ts';
+import type { Problem, ResponseOf, Result, Webhook } from '../state/api.ts';
+import { useDraft } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { SecretFields, SecretShown } from './secret-fields.tsx';
@@ -117,34 +118,39 @@ export function NewWebhook() {
   });
   const [secret, setSecret] = useState<string>();
   const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
-  const sending = useSending(() =>
-    call('POST /v1/webhooks', { body: { ...bodyOf(draft.value), headers: headersOf(draft.value.headers), secret } }),
-  );
   const open = (id: string) => goTo(linkTo(environment, ['webhooks', id]));
-  const submit = async () => {
-    const webhook = await sending.send();
-    if (webhook) draft.discard();
-    if (webhook && secret !== undefined) open(webhook.id);
+  const done = (webhook: ResponseOf<'POST /v1/webhooks'>) => {
+    draft.discard();
+    if (secret !== undefined) open(webhook.id);
     else setCreated(webhook);
   };
   return (
     <>
       <PageTitle>Create Webhook</PageTitle>
       <Panel>
-        <Form onSubmit={submit}>
-          <RestoredDraft of={draft} />
-          <WebhookFields values={draft.value} onChange={draft.set} problem={sending.problem} />
-          <SecretFields secret={secret} onChange={setSecret} error={violationOf(sending.problem, 'secret')} />
-          <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
-          <div class="actions">
-            <Button type="submit" kind="primary" busy={sending.busy}>
-              Save
-            </Button>
+        <ActionForm
+          action="Save"
+          act={() =>
+            call('POST /v1/webhooks', {
+              body: { ...bodyOf(draft.value), headers: headersOf(draft.value.headers), secret },
+            })
+          }
+          onDone={done}
+          fields={FIELDS}
+          others={
             <ButtonLink href={linkTo(environment, ['webhooks'])} onClick={draft.discard}>
               Cancel
             </ButtonLink>
-          </div>
-        </Form>
+          }
+        >
+          {(problem) => (
+            <>
+              <RestoredDraft of={draft} />
+              <WebhookFields values={draft.value} onChange={draft.set} problem={problem} />
+              <SecretFields secret={secret} onChange={setSecret} error={violationOf(problem, 'secret')} />
+            </>
+          )}
+        </ActionForm>
       </Panel>
       {created && <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />}
     </>
@@ -165,30 +171,33 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
   });
   const { value: values, set: setValues } = draft;
   const { headers } = values;
-  const sending = useSending(() =>
-    call('PATCH /v1/webhooks/{id}', {
+  const save = async (): Promise<Result<Webhook>> => {
+    const hidden = hiddenIn(headers, saved);
+    if (hidden !== undefined) return { problem: { code: 'invalid_request', status: 0, detail: hidden, errors: [] } };
+    return call('PATCH /v1/webhooks/{id}', {
       path: { id: webhook.id },
       body: { ...bodyOf(values), ...(headers !== saved && { headers: headersOf(headers) }) },
-    }),
-  );
-  const submit = async () => {
-    if (hiddenIn(headers, saved) !== undefined || !(await sending.send())) return;
-    draft.discard();
-    announce('Webhook updated.');
-    onDone();
+    });
   };
   return (
     <Panel title="Endpoint and events">
-      <Form onSubmit={submit}>
-        <RestoredDraft of={draft} />
-        <WebhookFields values={values} onChange={setValues} problem={sending.problem} saved={saved} />
-        <ProblemNote problem={otherProblem(sending.problem, FIELDS)} />
-        <div class="actions">
-          <Button type="submit" kind="primary" busy={sending.busy}>
-            Save
-          </Button>
-        </div>
-      </Form>
+      <ActionForm
+        action="Save"
+        act={save}
+        onDone={() => {
+          draft.discard();
+          announce('Webhook updated.');
+          onDone();
+        }}
+        fields={FIELDS}
+      >
+        {(problem) => (
+          <>
+            <RestoredDraft of={draft} />
+            <WebhookFields values={values} onChange={setValues} problem={problem} saved={saved} />
+          </>
+        )}
+      </ActionForm>
     </Panel>
   );
 }
