@@ -25,7 +25,9 @@ export function useDashboard(service: Service): Dashboard {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   });
   afterEach(async () => {
-    const contexts = new Set(pages.splice(0).map((page) => page.context()));
+    const opened = pages.splice(0);
+    await Promise.all(opened.map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+    const contexts = new Set(opened.map((page) => page.context()));
     await Promise.all([...contexts].map((context) => context.close()));
     expect(errors.splice(0)).toEqual([]);
   });
