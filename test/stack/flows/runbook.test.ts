@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
+import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../../lib/deployment.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { changed } from '../../support/changed.ts';
 import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';
+import { databaseEndpoint } from '../../support/database.ts';
 import { code } from '../../support/documents.ts';
+import { writeItems } from '../../support/items.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, deliveryOf, publish, settled } from '../../support/requests.ts';
 import { eventually, useService } from '../../support/service.ts';
@@ -16,6 +19,8 @@ import { stackPerformers } from '../../support/stack-performers.ts';
 import { copyTable } from '../../support/table-performers.ts';
 
 const service = useService({ speed: 1000, visibilitySpeed: 1000 });
+const HALF_A_DAY_MS = 12 * 60 * 60 * 1000;
+const bucket = () => [...service.stack.buckets.values()][0] ?? new Map<string, string>();
 
 /** The commands of this project in the blocks of shell code and in the inline code. */
 const runbook = readFileSync(new URL('../../../infra/RUNBOOK.md', import.meta.url), 'utf8');
@@ -45,42 +50,53 @@ async function run(part: string, values: Record<string, string> = {}): Promise<s
   return stdout;
 }
 
-it('sends the messages of failed schedules', async () => {
+it('keeps an event that the fan-out discarded, and delivers it when it is replayed', async () => {
+  const { stack } = service;
+  const live = await (await service.project()).client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url, { events: ['document.changed'] });
+  let isDown = true;
+  stack.endpoints.intercept = ({ principal }) =>
+    isDown && principal.startsWith('DeliveryFanOut') ? 'error before' : undefined;
+  const { id } = (await live('POST', '/v1/events', { body: changed() })).body;
+  await eventually(() => service.log.some((line) => line.includes('event.fan_out_failed') && line.includes(id)));
+  stack.clock.advance(HALF_A_DAY_MS);
+  const key = await eventually(() => [...bucket().keys()][0]);
+
+  await expect(run('replay events')).rejects.toThrow(`Not replayed: ${key}. See the log of the function.`);
+  expect(receiver.received).toEqual([]);
+
+  isDown = false;
+  expect(await run('replay events')).toBe('Replayed 1 objects.\n');
+  await eventually(() => receiver.received.some(({ headers }) => headers['x-service-event-id'] === id));
+  expect(bucket().size).toBe(0);
+});
+
+it('keeps a retry that its schedule could not queue, and queues it when it is replayed', async () => {
   const { stack } = service;
   const project = await service.project();
   const live = await project.client('live');
   const receiver = await startReceiver();
   const webhook = await createWebhook(live, receiver.url, { events: ['sync.conflict'] });
-  const { id } = (await publish(live)).body;
+  const { id } = (await live('POST', '/v1/events', { body: changed() })).body;
   const message = { webhookId: webhook.id, eventId: id, projectId: project.id, environment: 'live', run: 0 };
-  const body = JSON.stringify({ ...message, attempt: 4, trigger: 'schedule' });
-  const QueueUrl = stack.template.ref('Deliveries');
-  stack.queues.get('FailedSchedules')?.send(JSON.stringify({ QueueUrl, MessageBody: body }));
+  const role = stack.iam.grants().find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role;
+  const [quick] = [...stack.queues.values()].filter(({ settings: { name } }) => name === 'Deliveries');
+  if (!quick) throw new Error('There is no queue');
+  stack.queues.delete(quick.settings.name);
+  stack.scheduler.fire({
+    Arn: sendMessageTarget('aws'),
+    RoleArn: `role/${role}`,
+    Input: JSON.stringify({
+      QueueUrl: quick.settings.name,
+      MessageBody: JSON.stringify({ ...message, attempt: 4, trigger: 'schedule' }),
+    }),
+    DeadLetterConfig: { Arn: 'FailedSchedules' },
+  });
+  stack.queues.set(quick.settings.name, quick);
   expect(await run('replay schedules')).toBe('Sent 1 messages.\n');
   await receiver.until(1);
-});
-
-it('replays failed events, and names those that always fail', async () => {
-  const project = await service.project();
-  const live = await project.client('live');
-  const receiver = await startReceiver();
-  await createWebhook(live, receiver.url);
-  const { body } = await publish(live);
-  await receiver.until(1);
-  const [objects = new Map<string, string>()] = service.stack.buckets.values();
-  const { pk, sk } = itemKey.event({ projectId: project.id, environment: 'live' }, body.id);
-  const objectOf = (members: object) => {
-    const at = { N: String(service.stack.clock.now()) };
-    const NewImage = { pk: { S: pk }, sk: { S: sk }, type: { S: body.type }, at, ...members };
-    const record = { eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb: { SequenceNumber: '1', NewImage } };
-    return JSON.stringify({ payload: JSON.stringify({ Records: [record] }) });
-  };
-  const [good, bad] = [`${SET_ASIDE_PREFIX}good`, `${SET_ASIDE_PREFIX}bad`];
-  objects.set(good, objectOf({ body: { S: JSON.stringify(body) } }));
-  objects.set(bad, objectOf({}));
-  await expect(run('replay events')).rejects.toThrow(`Not replayed: ${bad}`);
-  expect([...objects.keys()]).toEqual([bad]);
-  objects.delete(bad);
+  expect(await run('replay schedules')).toBe('Sent 0 messages.\n');
 });
 
 it('delivers events that the stream dropped, and repeats no recorded attempt', async () => {
@@ -164,6 +180,34 @@ async function eventDuring(pattern: string, work: () => unknown) {
   spy.mockRestore();
   return found;
 }
+
+it('sets aside an event that always fails, and delivers later events', async () => {
+  const project = await service.project();
+  const live = await project.client('live');
+  const receiver = await startReceiver();
+  await createWebhook(live, receiver.url);
+  const { body: sample } = await publish(live);
+  await receiver.until(1);
+  const id = `${sample.id.slice(0, -4)}zzzz`;
+  const space = { projectId: project.id, environment: 'live' } as const;
+  const unreadable = { ...itemKey.event(space, id), type: 'document.changed', at: service.stack.clock.now() };
+  await writeItems(service.stack, databaseEndpoint(), [unreadable]);
+  const later = await Promise.all(Array.from({ length: 20 }, () => publish(live)));
+
+  const key = await eventually(() => [...bucket().keys()].find((each) => each.startsWith(SET_ASIDE_PREFIX)));
+  expect(bucket().get(key)).toContain(id);
+  await receiver.until(21);
+  const received = receiver.received.map(({ headers }) => headers['x-service-event-id']);
+  expect(new Set(received)).toEqual(new Set([sample.id, ...later.map(({ body }) => body.id)]));
+  const printed = service.log.filter((line) => line.includes(id)).join('');
+  expect(printed).toContain('event.set_aside');
+  expect(printed).not.toContain('event.fan_out_failed');
+  expect(service.log.join('')).toContain('EventsSetAside');
+
+  await expect(run('replay events')).rejects.toThrow(`Not replayed: ${key}`);
+  expect([...bucket().keys()]).toEqual([key]);
+  bucket().delete(key);
+});
 
 it('finds a message that always fails in the log', async () => {
   const pattern = filterWith('delivery.handling_failed');
