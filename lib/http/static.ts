@@ -62,11 +62,13 @@ export function createSite({ pages, missingPage, securityContact, methods }: Sit
     const { requestId } = event.requestContext;
     const baseUrl = baseUrlOf(event);
     const response = respondTo(event, baseUrl);
-    const result = response instanceof Problem ? problemOf(response, requestId, baseUrl) : response;
+    const isProblem = response instanceof Problem;
+    const result = isProblem ? problemResult(response, requestId, baseUrl) : response;
     log.info('page.served', { resource: event.resource, request_id: requestId, status: result.statusCode });
     // API Gateway responds to OPTIONS where other origins can call.
     const cors = methodsAt.get(event.resource)?.includes('OPTIONS') && CORS_HEADERS;
-    return { ...result, headers: { ...PAGE_HEADERS, ...result.headers, ...cors, 'X-Request-Id': requestId } };
+    const headers = { ...PAGE_HEADERS, ...(isProblem && API_HEADERS), ...result.headers, ...cors };
+    return { ...result, headers: { ...headers, 'X-Request-Id': requestId } };
   };
 
   function respondTo(event: APIGatewayProxyEvent, baseUrl: string): APIGatewayProxyResult | Problem {
@@ -107,11 +109,6 @@ const contentOf = (page: Page, statusCode: number, baseUrl: string): APIGatewayP
   headers: { 'Content-Type': page.type, ...headersOf(page) },
   body: page.kind === 'asset' ? page.text : page.text.replaceAll(BASE_URL, () => baseUrl),
 });
-
-function problemOf(problem: Problem, requestId: string, baseUrl: string): APIGatewayProxyResult {
-  const result = problemResult(problem, requestId, baseUrl);
-  return { ...result, headers: { ...result.headers, ...API_HEADERS } };
-}
 
 function headersOf({ kind, policy }: Page): Record<string, string> {
   if (kind === 'asset') return { 'Cache-Control': 'public, max-age=31536000, immutable' };
