@@ -4,8 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome } from '../deliveries/attempt.ts';
-import type { Watch } from '../deliveries/make-attempt.ts';
+import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome, type Watch } from '../deliveries/attempt.ts';
 import { type AddressPolicy, isPublicAddress, isPublicHost } from '../webhooks/endpoint-url.ts';
 import { exchange, type UntimedOutcome } from './exchange.ts';
 

@@ -47,6 +47,14 @@ export interface Post {
   body: string;
 }
 
+/** Observes an attempt. */
+export interface Watch {
+  /** Called every 100 ms with the milliseconds that the attempt has taken. It must not throw. */
+  tick(waitedMs: number): void;
+  /** Ends the attempt. Its outcome is unknown then. */
+  signal: AbortSignal;
+}
+
 /** The request of an attempt, with the stored body and signatures at the time of the attempt. */
 export function postOf(number: number, webhook: WebhookRecord, event: StoredEvent, at: number): Post {
   const headers = {

@@ -1,15 +1,16 @@
 import { isTest } from '../events/event.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, keptHeaders, type Post, postOf, type TimedOutcome, type Watch } from './attempt.ts';
 import { type Due, disablesWebhook, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
-import { isSlower, laneOf, paceAfter } from './lanes.ts';
-import { type AttemptDeps, makeAttempt, notePace, type Sendable } from './make-attempt.ts';
+import { isSlower, type Lane, laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
 import type { Failing, WebhookState } from './notification.ts';
 import {
   noteFailure,
   noteNoWait,
+  noteOverdue,
   noteOverload,
+  notePace,
   noteSuccess,
   type OutageDeps,
   sendOnce,
@@ -20,14 +21,18 @@ import type { Turn } from './rate-limit.ts';
 import { deliveredEvent } from './record.ts';
 import type { Deliveries, DeliveryContext } from './store.ts';
 
-export interface DeliverDeps extends OutageDeps, AttemptDeps {
+export interface DeliverDeps extends OutageDeps {
   store: OutageDeps['store'] & Omit<Deliveries, 'loadContexts'>;
+  lane: Lane;
+  /** Rejects if the signal ends the attempt. */
+  post(request: Post, watch: Watch): Promise<TimedOutcome>;
   queues: Forwarding;
   /** Takes a token of the webhook's rate limit for an attempt, or books a slot for it. */
   takeSlot(message: DeliveryMessage, maxPerSecond: number, isTest: boolean): Promise<Turn>;
 }
 
-type Found = DeliveryContext & Sendable;
+/** The stored data of a message whose webhook and event exist. */
+type Found = DeliveryContext & Pick<Failing, 'webhook' | 'event'>;
 
 /**
  * The result of a message: a task without an attempt, or an attempt that this or another run recorded. `delay`: the rate limit
@@ -107,6 +112,37 @@ async function send(message: DeliveryMessage, found: Found, deps: DeliverDeps): 
   const result = await conclude(message, found, made.attempt, deps);
   await notePace(found.webhook, paceAfter(found.webhook, made.waitedMs, deps.clock()), deps);
   return result;
+}
+
+/**
+ * Makes the attempt of a message. Returns `null` if it was overdue and must leave the quick lane. The slow lane then makes the
+ * same attempt again, so the endpoint can receive it twice.
+ */
+async function makeAttempt(
+  { attempt: number, trigger }: DeliveryMessage,
+  { webhook, event }: Found,
+  deps: DeliverDeps,
+): Promise<{ attempt: Attempt; waitedMs: number } | null> {
+  const at = deps.clock();
+  const request = postOf(number, webhook, event, at);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const leave = () => deps.lane === 'quick' && leaving.abort();
+  let noted: Promise<unknown> | undefined;
+  const tick = (waitedMs: number) => {
+    if (waitedMs === overdueAfterMs(deps.lane))
+      noted = noteOverdue(webhook, deps).then((isFirst) => isFirst || leave());
+    else if (waitedMs === SUSPECT_AFTER_MS) leave();
+  };
+  const timed = await deps.post(request, { tick, signal }).catch((error: unknown) => {
+    if (signal.aborted) return null;
+    throw error;
+  });
+  await noted;
+  if (!timed) return null;
+  const { waitedMs, ...outcome } = timed;
+  const sent = keptHeaders(request, webhook);
+  return { waitedMs, attempt: { number, trigger, at, ...outcome, url: request.url, sent } };
 }
 
 async function conclude(

@@ -13,13 +13,13 @@ import type { Query, Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { BY_STATUS } from '../deployment.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
+import type { RecoveryPosition } from './messages.ts';
 import {
   type DeliveryFilter,
   type DeliveryRecord,
   isRecoverable,
   KEPT_ATTEMPTS,
   RECOVERED_STATUSES,
-  type RecoveryPosition,
   type RecoveryWindow,
 } from './record.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
@@ -89,7 +89,8 @@ export function deliveryLog(table: Table) {
 
     /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
     async countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number> {
-      const counts = RECOVERED_STATUSES.map((status) => countByStatus(table, { webhookId, status, ...window }));
+      const queries = RECOVERED_STATUSES.flatMap((status) => statusQueries({ webhookId, status, ...window }));
+      const counts = queries.map(({ query }) => count(table, query));
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
 
@@ -160,12 +161,6 @@ async function idsByStatus(
 ): Promise<{ ids: string[]; next: string | undefined }> {
   const { items, next } = await newestOf(table, statusQueries(filter), { limit, after });
   return { ids: items.map(({ sk }) => String(sk)), next };
-}
-
-/** Counts deliveries. The count is exact up to 32 MB of the index, and a lower bound beyond that. */
-async function countByStatus(table: Table, filter: IndexFilter): Promise<number> {
-  const counts = statusQueries(filter).map(({ query }) => count(table, query));
-  return (await Promise.all(counts)).reduce((sum, some) => sum + some, 0);
 }
 
 async function count(table: Table, query: Query): Promise<number> {

@@ -68,6 +68,10 @@ export function nextMessage({ event: _, slot: __, ...message }: DeliveryMessage)
   return { ...message, attempt: message.attempt + 1 };
 }
 
+/** The position of a recovery, which processes one status after the other. */
+const RecoveryPosition = v.strictObject({ status: v.picklist(DELIVERY_STATUSES), after: v.optional(v.string()) });
+export type RecoveryPosition = v.InferOutput<typeof RecoveryPosition>;
+
 /** One page of `recover`: the next one is a message again, so no request or function runs for long. */
 export const RecoverMessage = v.strictObject({
   recover: v.strictObject({
@@ -79,7 +83,7 @@ export const RecoverMessage = v.strictObject({
     endedSince: v.optional(v.number()),
     /** Deliveries in a second. */
     perSecond: v.pipe(v.number(), v.integer(), v.minValue(1)),
-    from: v.optional(v.strictObject({ status: v.picklist(DELIVERY_STATUSES), after: v.optional(v.string()) })),
+    from: v.optional(RecoveryPosition),
   }),
 });
 export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;

@@ -34,60 +34,48 @@ export interface FailingWebhook extends Failing {
   dashboardUrl: string;
 }
 
-/** The email about a webhook in a state. */
-export const notificationOf = (what: WebhookState, failing: FailingWebhook): Email => NOTIFICATIONS[what](failing);
-
-const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.';
-
-/** The email about a disabled webhook, with the delivery that disabled it, the start of the failures and the next steps. */
-function disabledNotification(failing: FailingWebhook): Email {
-  return compose(failing, {
-    subject: 'Webhook disabled',
-    intro:
-      'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.',
-    steps: [FIX, `Enable the webhook and recover what it missed. Deliveries are kept for 30 days.`],
-  });
-}
-
-/** The warning that a webhook will be disabled unless its endpoint is fixed, with the time. */
-function warningNotification(failing: FailingWebhook): Email {
-  const last = failing.attempts.at(-1);
-  const attemptsMade = last?.number ?? 0;
-  const left = RETRY_DELAYS_SECONDS.slice(attemptsMade - 1).reduce((sum, seconds) => sum + seconds, 0);
-  const disabledAt = (last ? last.at + last.durationMs : failing.event.at) + left * 1000;
-  return compose(failing, {
-    subject: 'Webhook failing',
-    intro: `${attemptsMade} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds, we disable the webhook on ${emailTime(disabledAt)}.`,
-    steps: [FIX, 'We retry failed deliveries until then. No other action is needed.'],
-  });
-}
-
-/** The email about a webhook whose events arrive faster than its rate limit, with the first delivery that was skipped. */
-function overloadNotification(failing: FailingWebhook): Email {
-  const { maxPerSecond } = failing.webhook;
-  return compose(failing, {
-    subject: 'Webhook overloaded',
-    intro: `Events for this webhook arrive faster than its limit of ${maxPerSecond} attempts per second (max_per_second). We skip deliveries that would wait for more than an hour.`,
-    steps: [
-      'Raise or remove the limit if your endpoint can take more requests. Otherwise, subscribe the webhook to fewer events.',
-      'Recover the skipped deliveries. Deliveries are kept for 30 days.',
-    ],
-  });
-}
-
-const NOTIFICATIONS: Record<WebhookState, (failing: FailingWebhook) => Email> = {
-  failing: warningNotification,
-  disabled: disabledNotification,
-  overloaded: overloadNotification,
-};
-
 interface Content {
   subject: string;
   intro: string;
   steps: readonly string[];
 }
 
-function compose(failing: FailingWebhook, { subject, intro, steps }: Content): Email {
+const FIX = 'Fix your endpoint. It must respond with a 2xx status code within 5 seconds.';
+
+/** The warning that a webhook will be disabled unless its endpoint is fixed, with the time. */
+function warningOf({ event, attempts }: Failing): Content {
+  const last = attempts.at(-1);
+  const attemptsMade = last?.number ?? 0;
+  const left = RETRY_DELAYS_SECONDS.slice(attemptsMade - 1).reduce((sum, seconds) => sum + seconds, 0);
+  const disabledAt = (last ? last.at + last.durationMs : event.at) + left * 1000;
+  return {
+    subject: 'Webhook failing',
+    intro: `${attemptsMade} of ${MAX_ATTEMPTS} attempts of a delivery to this webhook failed. Unless a retry succeeds, we disable the webhook on ${emailTime(disabledAt)}.`,
+    steps: [FIX, 'We retry failed deliveries until then. No other action is needed.'],
+  };
+}
+
+const CONTENTS: Record<WebhookState, (failing: Failing) => Content> = {
+  failing: warningOf,
+  disabled: () => ({
+    subject: 'Webhook disabled',
+    intro:
+      'We disabled this webhook because all 6 attempts of a delivery failed. It will not receive events until you enable it.',
+    steps: [FIX, `Enable the webhook and recover what it missed. Deliveries are kept for 30 days.`],
+  }),
+  overloaded: ({ webhook: { maxPerSecond } }) => ({
+    subject: 'Webhook overloaded',
+    intro: `Events for this webhook arrive faster than its limit of ${maxPerSecond} attempts per second (max_per_second). We skip deliveries that would wait for more than an hour.`,
+    steps: [
+      'Raise or remove the limit if your endpoint can take more requests. Otherwise, subscribe the webhook to fewer events.',
+      'Recover the skipped deliveries. Deliveries are kept for 30 days.',
+    ],
+  }),
+};
+
+/** The email about a webhook in a state, with a delivery that shows the failure, and the next steps. */
+export function notificationOf(what: WebhookState, failing: FailingWebhook): Email {
+  const { subject, intro, steps } = CONTENTS[what](failing);
   const { project, to, webhook, event, attempts, dashboardUrl } = failing;
   const facts = factsOf(failing);
   const excerpt = inert(attempts.at(-1)?.excerpt ?? '');

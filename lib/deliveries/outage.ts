@@ -4,6 +4,7 @@ import { recipientsOf } from '../projects/emails.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Claim, Endpoints } from './endpoint-store.ts';
+import { laneOf, type Pace, SUSPECT_FOR_MS } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
 import { type Failing, notificationOf, summaryLine, type WebhookState } from './notification.ts';
 import type { RunId } from './record.ts';
@@ -65,6 +66,24 @@ export async function noteNoWait(
   await store
     .endOverload(webhook, clock())
     .catch((error: unknown) => log.warn('webhook.overload_end_not_noted', { webhook_id: webhook.id, error }));
+}
+
+/** Notes an overdue attempt, unless its endpoint has the slow lane anyway. `false`: another attempt was overdue before it. */
+export async function noteOverdue(webhook: WebhookRecord, { store, log, clock }: OutageDeps): Promise<boolean> {
+  const now = clock();
+  if (laneOf(webhook, now) === 'slow') return true;
+  return store.suspect(webhook, now + SUSPECT_FOR_MS, now).catch((error: unknown) => {
+    log.warn('webhook.pace_not_noted', { webhook_id: webhook.id, error });
+    return true;
+  });
+}
+
+/** Stores the pace of an endpoint, if it changed. A failure has no effect on the attempt. */
+export async function notePace(webhook: WebhookRecord, pace: Pace | null, { store, log }: OutageDeps): Promise<void> {
+  if (!pace) return;
+  await store
+    .setPace(webhook, pace)
+    .catch((error: unknown) => log.warn('webhook.pace_not_noted', { webhook_id: webhook.id, error }));
 }
 
 /**

@@ -11,7 +11,7 @@ import { MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
 export type DeliveryQueue = ReturnType<typeof deliveryQueue>;
 
 /** The queue of a lane. Every message has the fair-queue group of its webhook, and is sent at least once. */
-export function deliveryQueue(runtime: Pick<Runtime, 'variables' | 'client'>, lane: Lane) {
+export function deliveryQueue(runtime: Runtime, lane: Lane) {
   const { send } = queue(runtime, LANE_QUEUES[lane]);
   const sendOne = (message: QueueMessage, delaySeconds?: number): Promise<void> =>
     send({ body: message, group: groupOf(message), ...(delaySeconds !== undefined && { delaySeconds }) });
@@ -25,7 +25,7 @@ export function deliveryQueue(runtime: Pick<Runtime, 'variables' | 'client'>, la
 }
 
 /** The queues of all lanes. */
-export const laneQueues = (runtime: Pick<Runtime, 'variables' | 'client'>): Record<Lane, DeliveryQueue> => ({
+export const laneQueues = (runtime: Runtime): Record<Lane, DeliveryQueue> => ({
   quick: deliveryQueue(runtime, 'quick'),
   new: deliveryQueue(runtime, 'new'),
   slow: deliveryQueue(runtime, 'slow'),
@@ -34,7 +34,7 @@ export const laneQueues = (runtime: Pick<Runtime, 'variables' | 'client'>): Reco
 export type Forwarding = ReturnType<typeof forwarding>;
 
 /** Where the function of a lane sends messages. */
-export function forwarding(runtime: Pick<Runtime, 'variables' | 'client'>, lane: Lane) {
+export function forwarding(runtime: Runtime, lane: Lane) {
   const queues = laneQueues(runtime);
   const { sendAt } = schedules(runtime);
   return {

@@ -71,12 +71,6 @@ export interface RecoveryWindow {
   stuckBefore: number;
 }
 
-/** The position of a recovery, which processes one status after the other. */
-export interface RecoveryPosition {
-  status: DeliveryStatus;
-  after?: string | undefined;
-}
-
 /** The statuses that a recovery reads: ended deliveries, and stuck ones in progress. */
 export const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
 

@@ -8,29 +8,20 @@ import { iso } from '../schema.ts';
 import { allWebhooks, webhooks as webhooksIn } from '../webhooks/store.ts';
 import { type Bar, barsOf, latencyPercentile } from './latency.ts';
 import {
-  type Counts,
   countedTypes,
   countersOf,
   histogramOf,
   PERIOD_MS,
   type Period,
+  type PeriodCounts,
   STATS_KEPT_MS,
+  type StatsRange,
   startOf,
   sumOf,
 } from './stats.ts';
 import { stats as statsIn } from './stats-store.ts';
 
 export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
-
-interface Window {
-  by: Period;
-  from: number;
-  to: number;
-}
-interface PeriodCounts {
-  start: number;
-  counts: Counts;
-}
 
 /** Types whose stats are one entry. */
 type TypeGroup = readonly EventType[];
@@ -84,10 +75,10 @@ function violationOf(by: Period, from: number, to: number): Problem | undefined 
   return invalid([{ field: 'from', detail: `must be at most ${periodsMax} ${by}s before to` }]);
 }
 
-const periodsIn = ({ by, from, to }: Window): number => Math.ceil((to - from) / PERIOD_MS[by]);
+const periodsIn = ({ by, from, to }: StatsRange): number => Math.ceil((to - from) / PERIOD_MS[by]);
 
 /** The part of a window that one request can read for a number of webhooks, from a position. */
-function partOf({ by, from, to }: Window, webhooks: number, after: string | undefined): Window {
+function partOf({ by, from, to }: StatsRange, webhooks: number, after: string | undefined): StatsRange {
   const start = after === undefined ? from : Number(after);
   const periods = Math.floor(MAX_ITEMS / Math.max(1, webhooks));
   return { by, from: start, to: Math.min(to, start + periods * PERIOD_MS[by]) };

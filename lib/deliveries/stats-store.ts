@@ -4,7 +4,16 @@ import { type Item, itemKey, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
-import { COUNT_NAMES, type Counts, PERIOD_MS, type Period, STATS_KEPT_MS, sumOf, type Tally } from './stats.ts';
+import {
+  COUNT_NAMES,
+  type Counts,
+  PERIOD_MS,
+  type PeriodCounts,
+  STATS_KEPT_MS,
+  type StatsRange,
+  sumOf,
+  type Tally,
+} from './stats.ts';
 
 /** The maximum digits of sequence numbers in a stream (DynamoDB Streams API, `StreamRecord`). */
 const SEQUENCE_DIGITS = 40;
@@ -41,14 +50,11 @@ export function stats(table: Table) {
      * Reads the stats of the periods that start at `from` or later and before `to`, oldest first. Eventually consistent at half
      * the price, because stats are late anyway.
      */
-    async list(
-      webhookId: string,
-      { by, from, to }: { by: Period; from: number; to: number },
-    ): Promise<{ start: number; counts: Counts }[]> {
+    async list(webhookId: string, { by, from, to }: StatsRange): Promise<PeriodCounts[]> {
       const { pk, sk: first } = itemKey.stats(webhookId, by, from);
       const { sk: last } = itemKey.stats(webhookId, by, to - 1);
       const all = { ...rangeQuery({ pk }, { first, last }), ConsistentRead: false };
-      const periods: { start: number; counts: Counts }[] = [];
+      const periods: PeriodCounts[] = [];
       for await (const item of table.queryAll(all)) {
         periods.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: countsIn(item) });
       }

@@ -25,6 +25,19 @@ export type Counts = Readonly<Record<string, number>>;
 export const countName = (type: EventType, count: Counter | `le_${number}`): string =>
   `${type.replace('.', '_')}_${count}`;
 
+/** A range of time, exclusive of its end. */
+export interface StatsRange {
+  by: Period;
+  from: number;
+  to: number;
+}
+
+/** The counts of the hour or day that starts at a time. */
+export interface PeriodCounts {
+  start: number;
+  counts: Counts;
+}
+
 /** A change of a delivery in the stream of the table. */
 export interface DeliveryChange {
   before: DeliveryRecord | undefined;

@@ -14,9 +14,8 @@ import type { Space } from '../space.ts';
 import { allWebhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { fanOut } from './fan-out.ts';
-import type { Lane } from './lanes.ts';
 import { toDelivery } from './log-store.ts';
-import type { DeliveryQueue } from './queue-store.ts';
+import { laneQueues } from './queue-store.ts';
 import { type DeliveryChange, type Tally, tally } from './stats.ts';
 import { stats } from './stats-store.ts';
 import { deliveries } from './store.ts';
@@ -34,12 +33,10 @@ interface FanOutBatch extends DynamoDBStreamEvent {
  * retries are correct. `keep` stores a record that fails for any other reason, so that it does not block later ones. If that fails
  * too, the record is retried.
  */
-export function fanOutConsumer(
-  { table, clock, log, reportFailure }: Backend,
-  queues: Readonly<Record<Lane, DeliveryQueue>>,
-  keep: ReturnType<typeof failedEvents>,
-) {
+export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedEvents>) {
+  const { table, clock, log, reportFailure } = backend;
   const { end } = deliveries(table);
+  const queues = laneQueues(backend);
 
   return async (batch: FanOutBatch, context: Context) => {
     const sum = { events: 0, deliveries: 0, skipped: 0, set_aside: 0 };

@@ -3,12 +3,8 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import type { Table } from '../../../lib/aws/table.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import type {
-  DeliveryFilter,
-  DeliveryRecord,
-  RecoveryPosition,
-  RecoveryWindow,
-} from '../../../lib/deliveries/record.ts';
+import type { RecoveryPosition } from '../../../lib/deliveries/messages.ts';
+import type { DeliveryFilter, DeliveryRecord, RecoveryWindow } from '../../../lib/deliveries/record.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { earliestId } from '../../../lib/ids.ts';

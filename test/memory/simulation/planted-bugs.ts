@@ -22,7 +22,7 @@ export const PLANTED_BUGS = [
   {
     name: 'an overdue attempt never leaves the quick lane',
     promise: 'No attempt lasts longer than a second in the quick lane',
-    file: 'lib/deliveries/make-attempt.ts',
+    file: 'lib/deliveries/deliver.ts',
     from: 'waitedMs === SUSPECT_AFTER_MS',
     to: 'waitedMs < 0',
     seed: 471,

@@ -2,10 +2,9 @@ import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse }
 import type { Item } from '../../../infra/local/memory/expressions.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
-import type { Post, TimedOutcome } from '../../../lib/deliveries/attempt.ts';
+import type { Post, TimedOutcome, Watch } from '../../../lib/deliveries/attempt.ts';
 import { QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
-import type { Watch } from '../../../lib/deliveries/make-attempt.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
