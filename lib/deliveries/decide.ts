@@ -20,7 +20,8 @@ export function taskOf(
   isSuspended = false,
 ): Task {
   if (delivery && isRecorded(message, delivery)) {
-    if (isRetryPending(message, delivery)) return 'requeue';
+    // The attempt of this message is recorded, but its retry may not be queued.
+    if (isLastOf(message, delivery) && delivery.retryPending) return 'requeue';
     return isLastOf(message, delivery) && isEmailOwed(message, webhook) ? 'notify' : 'drop';
   }
   if (isSuspended) return message.attempt === 1 ? 'skip' : 'cancel';
@@ -30,10 +31,6 @@ export function taskOf(
 
 const isLastOf = (message: DeliveryMessage, { run, attempt }: DeliveryRecord): boolean =>
   run === message.run && attempt === message.attempt;
-
-/** The attempt of this message is recorded, but its retry may not be queued. */
-export const isRetryPending = (message: DeliveryMessage, delivery: DeliveryRecord): boolean =>
-  isLastOf(message, delivery) && delivery.retryPending === true;
 
 /** This run disabled the webhook, and the email about it may not be sent. */
 export const isEmailOwed = (run: RunId, { disabledBy, emailedAt }: WebhookRecord): boolean =>

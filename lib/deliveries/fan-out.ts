@@ -38,7 +38,7 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
  * Whether an event goes to a webhook. Webhooks that were created later do not get it.
  * The clocks of functions differ by less than the duration of a request.
  */
-export function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
+function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
   if (event.webhookId !== undefined) return event.webhookId === id;
   if (!events.includes(event.type) || createdAt > event.at) return false;
   return documents.length === 0 || (event.documentKey !== undefined && matchesAny(documents, event.documentKey));

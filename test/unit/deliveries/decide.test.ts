@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
-import {
-  dueAfter,
-  isEmailOwed,
-  isRetryPending,
-  type Task,
-  taskOf,
-  type Verdict,
-  verdictOn,
-} from '../../../lib/deliveries/decide.ts';
+import { dueAfter, type Task, taskOf, type Verdict, verdictOn } from '../../../lib/deliveries/decide.ts';
 import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -130,6 +122,11 @@ describe('a message', () => {
       { message: { attempt: 5 }, webhook: disabledByThis, delivery: failed },
       'drop',
     ],
+    [
+      'sends the email while another run is sending it',
+      { message: { attempt: 6 }, webhook: { ...disabledByThis, emailingUntil: now + 1 }, delivery: failed },
+      'notify',
+    ],
     ['sends no email for a paused webhook', { message: { attempt: 6 }, webhook: disabled, delivery: failed }, 'drop'],
   ])('%s', (_, given, task) => {
     expect(decide(given)).toBe(task);
@@ -192,34 +189,6 @@ describe('an attempt', () => {
     [null, failed],
   ])('has no retry for a test event with status code %s', (statusCode, verdict) => {
     expect(verdictOn(attempt({ statusCode }), true)).toEqual(verdict);
-  });
-});
-
-describe('a retry', () => {
-  it.each<[string, Partial<DeliveryMessage>, Partial<DeliveryRecord>, boolean]>([
-    ['is pending if its attempt is flagged', {}, { retryPending: true }, true],
-    ['is not pending once the flag is cleared', {}, { retryPending: undefined }, false],
-    ['is not pending if the flag says so', {}, { retryPending: false }, false],
-    ['is not pending for an earlier attempt', {}, { attempt: 2, retryPending: true }, false],
-    ['is not pending before the attempt is recorded', { attempt: 2 }, { retryPending: true }, false],
-    ['is not pending for an earlier run', {}, { run: 1, retryPending: true }, false],
-    ['is not pending for a later run', { run: 1 }, { retryPending: true }, false],
-  ])('%s', (_, asked, delivery, expected) => {
-    expect(isRetryPending(message(asked), record(delivery))).toBe(expected);
-  });
-});
-
-describe('the email about a disabled webhook', () => {
-  it.each<[string, Partial<DeliveryMessage>, Partial<WebhookRecord>, boolean]>([
-    ['is owed by the delivery that disabled it', {}, { disabledBy: 'evt_1#0' }, true],
-    ['is owed by that run', { run: 3 }, { disabledBy: 'evt_1#3' }, true],
-    ['is not owed by another run', { run: 1 }, { disabledBy: 'evt_1#0' }, false],
-    ['is not owed by another delivery', { eventId: 'evt_2' }, { disabledBy: 'evt_1#0' }, false],
-    ['is not owed once it was sent', {}, { disabledBy: 'evt_1#0', emailedAt: now }, false],
-    ['is owed while another run is sending it', {}, { disabledBy: 'evt_1#0', emailingUntil: now + 1 }, true],
-    ['is not owed if no delivery disabled it', {}, {}, false],
-  ])('%s', (_, asked, hook, expected) => {
-    expect(isEmailOwed(message(asked), webhook(hook))).toBe(expected);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Context, DynamoDBBatchResponse } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/fan-out.ts';
 import { connect } from '../../../lib/aws/backend.ts';
-import { fanOut, isAwaited, isFor, pendingDelivery } from '../../../lib/deliveries/fan-out.ts';
+import { fanOut, isAwaited, pendingDelivery } from '../../../lib/deliveries/fan-out.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { carrying } from '../../../lib/deliveries/messages.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
@@ -42,16 +42,6 @@ describe('an event', () => {
     expect(goesTo([webhook(overrides)])).toEqual(expected);
   });
 
-  it.each<[string, Partial<WebhookRecord>, object]>([
-    ['new', {}, { new: ['whk_1'] }],
-    ['quick', { quickSince: now - 1 }, { quick: ['whk_1'] }],
-    ['slow', { slowUntil: now + 1 }, { slow: ['whk_1'] }],
-    ['slow during a long attempt', { quickSince: now - 1, slowUntil: now + 1 }, { slow: ['whk_1'] }],
-    ['new after slow', { slowUntil: now }, { new: ['whk_1'] }],
-  ])('uses the lane of the endpoint: %s', (_, pace, expected) => {
-    expect(goesTo([webhook(pace)])).toEqual(expected);
-  });
-
   it('goes once to each of many webhooks, in their order within a lane', () => {
     const webhooks = [
       webhook({ id: 'whk_a' }),
@@ -69,16 +59,6 @@ describe('an event', () => {
   it('without a document goes to webhooks without patterns', () => {
     const webhooks = [webhook({ id: 'whk_a', documents: ['*'] }), webhook({ id: 'whk_b' })];
     expect(goesTo(webhooks, { documentKey: undefined })).toEqual({ new: ['whk_b'] });
-  });
-
-  it('of a test goes to its webhook, regardless of its event types', () => {
-    const one = webhook({ documents: ['none'] });
-    expect(isFor(event({ webhookId: 'whk_1' }), one)).toBe(true);
-    expect(isFor(event({ webhookId: 'whk_2' }), one)).toBe(false);
-  });
-
-  it('is not queued without webhooks', () => {
-    expect(goesTo([])).toEqual({});
   });
 
   it('is queued or skipped as the first attempt of the first run', () => {
@@ -119,7 +99,14 @@ describe('a delivery without a record', () => {
     ['is not awaited of an event that is for others', { events: ['sync.conflict'] }, {}, now, false],
     ['is awaited since its subscription last changed', { subscribedAt: now }, {}, now, true],
     ['is not awaited of an earlier event', { subscribedAt: now + 1 }, {}, now, false],
-    ['is awaited of an earlier test', { subscribedAt: now + 1 }, { webhookId: 'whk_1' }, now, true],
+    [
+      'is awaited of an earlier test',
+      { subscribedAt: now + 1, documents: ['none'] },
+      { webhookId: 'whk_1' },
+      now,
+      true,
+    ],
+    ['is not awaited of a test of another webhook', {}, { webhookId: 'whk_2' }, now, false],
     ['is not awaited when its event is no longer kept', {}, {}, now + 30 * 24 * 60 * 60 * 1000, false],
   ])('%s', (_, of, occurred, at, expected) => {
     expect(isAwaited(event(occurred), webhook(of), at)).toBe(expected);

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  bounded,
-  derivedHeaders,
-  isSuccess,
-  KEPT_HEADER_BYTES,
-  keptHeaders,
-  postOf,
-} from '../../../lib/deliveries/attempt.ts';
+import { bounded, derivedHeaders, KEPT_HEADER_BYTES, keptHeaders, postOf } from '../../../lib/deliveries/attempt.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { signatureHeaders } from '../../../lib/webhooks/signing.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
@@ -25,18 +18,6 @@ const described = {
 const second = message({ attempt: 2 });
 /** The request of the second attempt, slightly after the full second. */
 const posted = (given = webhook(), of = event()) => postOf(second.attempt, given, of, now + 999);
-
-describe('a response', () => {
-  it.each([
-    [null, false],
-    [199, false],
-    [200, true],
-    [299, true],
-    [300, false],
-  ])('with status %s is a success: %s', (statusCode, success) => {
-    expect(isSuccess({ statusCode })).toBe(success);
-  });
-});
 
 describe('the request of an attempt', () => {
   const { body } = event();
