@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
-import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { carrying, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import { type Deliveries, type DeliveryContext, deliveries } from '../../../lib/deliveries/store.ts';
@@ -19,8 +18,7 @@ function happening({ table }: Store) {
   const stored = async () => recordOf(await log.get(webhook.id, event.id));
   return {
     ...{ webhook, event, message, own, stored },
-    record: (of: DeliveryMessage, verdict: Verdict = retrying, from = own) =>
-      from.record(of, event, attemptOf(of), verdict),
+    record: (of: DeliveryMessage, verdict: Verdict = retrying) => own.record(of, event, attemptOf(of), verdict),
     /** Processes the messages of a run up to the given one, whose retry stays pending. */
     async upTo(last: DeliveryMessage) {
       for (let attempt = 1; attempt <= last.attempt; attempt++) {
@@ -85,7 +83,7 @@ const contextsOf = async (own: Pick<Deliveries, 'loadContexts'>, messages: Deliv
   );
 
 describe.each(stores)('deliveries in $name', (store) => {
-  const { table, lossy } = store;
+  const { table } = store;
 
   describe('loadContexts', () => {
     it('returns the records of each message in order, with undefined for missing ones', async () => {
@@ -217,13 +215,6 @@ describe.each(stores)('deliveries in $name', (store) => {
       expect(await delivery.record(delivery.message({ attempt: 2 }))).toBe(false);
       expect(await delivery.stored()).toEqual(before);
     });
-
-    it('counts once after a lost response', async () => {
-      const { message, record, stored } = happening(store);
-      expect(await record(message(), retrying, deliveries(lossy))).toBe(true);
-      expect(await record(message({ attempt: 2 }), retrying, deliveries(lossy))).toBe(true);
-      expect((await stored())?.attempts.map(({ number }) => number)).toEqual([1, 2]);
-    });
   });
 
   describe('markRetried', () => {
@@ -292,57 +283,6 @@ describe.each(stores)('deliveries in $name', (store) => {
       const before = await delivery.stored();
       await delivery.own.end(delivery.message({ attempt: 2 }), delivery.event, 'skipped', now + 1);
       expect(await delivery.stored()).toEqual(before);
-    });
-  });
-
-  describe('suspect', () => {
-    const { create, get, remove } = webhooks(table);
-    const until = now + 6000;
-
-    it.each([
-      ['sends the next messages to the slow lane', {}, true],
-      ['does so again after that time', { slowUntil: now }, true],
-      ['lets one of several attempts do it', { slowUntil: now + 1 }, false],
-    ])('%s', async (_, pace, expected) => {
-      const { webhook } = newDelivery({ quickSince: now - 1, ...pace });
-      await create(webhook, []);
-      expect(await endpoints(table).suspect(webhook, until, now)).toBe(expected);
-      expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...(expected && { slowUntil: until }) });
-      expect(await endpoints(table).suspect(webhook, until, now)).toBe(false);
-    });
-
-    it('creates no webhook that is deleted', async () => {
-      const { webhook } = newDelivery();
-      await create(webhook, []);
-      await remove(webhook, webhook.id);
-      expect(await endpoints(table).suspect(webhook, until, now)).toBe(false);
-      expect(await get(webhook, webhook.id)).toBeUndefined();
-    });
-  });
-
-  describe('setPace', () => {
-    const { create, get, remove } = webhooks(table);
-
-    it.each([
-      [{ quickSince: now }, { quickSince: now, slowUntil: undefined }],
-      [{ slowUntil: now }, { quickSince: undefined, slowUntil: now }],
-      [
-        { quickSince: now, slowUntil: now + 1 },
-        { quickSince: now, slowUntil: now + 1 },
-      ],
-    ])('replaces only the pace with %o', async (pace, expected) => {
-      const { webhook } = newDelivery({ quickSince: now - 1, slowUntil: now - 1 });
-      await create(webhook, []);
-      await endpoints(table).setPace(webhook, pace);
-      expect(recordOf(await get(webhook, webhook.id))).toEqual({ ...webhook, ...expected });
-    });
-
-    it('creates no webhook if it was deleted', async () => {
-      const { webhook } = newDelivery();
-      await create(webhook, []);
-      await remove(webhook, webhook.id);
-      await endpoints(table).setPace(webhook, { quickSince: now });
-      expect(await get(webhook, webhook.id)).toBeUndefined();
     });
   });
 });

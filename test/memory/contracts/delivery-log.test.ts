@@ -23,7 +23,7 @@ import {
 } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
-describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => {
+describe.each(stores)('the delivery log in $name', ({ table, short }) => {
   const log = deliveryLog(table);
   const own = deliveries(table);
 
@@ -289,15 +289,6 @@ describe.each(stores)('the delivery log in $name', ({ table, lossy, short }) => 
       const other = { ...record, eventId: newId('evt') };
       await log.startRun(other, 1, now);
       expect(await log.get(other.webhookId, other.eventId)).toBeUndefined();
-    });
-
-    it.each([
-      ['alone', () => []],
-      ['with other writes', () => companion(table).also],
-    ])('removes an attempt once after a lost response, %s', async (_, also) => {
-      const { record, stored } = await recorded(25);
-      await deliveryLog(lossy).startRun(record, 25, now, also());
-      expect(timesOf(await stored())).toEqual(numbers(1, 24));
     });
   });
 });

@@ -13,9 +13,7 @@ const DISABLED = { isRecorded: true, isEmailPending: true };
 const RECORDED = { isRecorded: true, isEmailPending: false };
 const UNCHANGED = { isRecorded: false, isEmailPending: false };
 
-const MINUTE_MS = 60_000;
-
-describe.each(stores)('disabling in $name', ({ table, lossy }) => {
+describe.each(stores)('disabling in $name', ({ table }) => {
   const own = endpoints(table);
   const log = deliveryLog(table);
 
@@ -27,7 +25,7 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
     await deliveries(table).record(message({ attempt: 5 }), event, attemptOf(message({ attempt: 5 })), retrying);
     return {
       ...{ webhook, event, message, last },
-      exhaust: (from = own) => from.exhaust(webhook, last, event, attemptOf(last), now + 1),
+      exhaust: () => own.exhaust(webhook, last, event, attemptOf(last), now + 1),
       hook: async () => recordOf(await webhooks(table).get(webhook, webhook.id)),
       delivery: async () => recordOf(await log.get(webhook.id, event.id)),
       change: (change: Partial<WebhookRecord>) => webhooks(table).change(webhook, change),
@@ -124,55 +122,9 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       expect(await delivery()).toEqual(before);
       expect(await hook()).toEqual(webhook);
     });
-
-    it('counts once after a lost response', async () => {
-      const { exhaust, delivery } = await nearTheEnd();
-      expect(await exhaust(endpoints(lossy))).toEqual(DISABLED);
-      expect((await delivery())?.attempts.map(({ number }) => number)).toEqual([5, 6]);
-    });
   });
 
   describe('the email', () => {
-    it("is one run's to send for a minute", async () => {
-      const { webhook, last, exhaust } = await nearTheEnd();
-      await exhaust();
-      const times = [now, now + 1, now + MINUTE_MS - 1, now + MINUTE_MS, now + MINUTE_MS + 1];
-      const claims = [];
-      for (const time of times) claims.push(await own.claimEmail('disabled', webhook, last, time));
-      expect(claims).toEqual(['claimed', 'busy', 'busy', 'claimed', 'busy']);
-    });
-
-    it("is one run's of two at once", async () => {
-      const { webhook, last, exhaust } = await nearTheEnd();
-      await exhaust();
-      const claims = await Promise.all([
-        own.claimEmail('disabled', webhook, last, now),
-        own.claimEmail('disabled', webhook, last, now),
-      ]);
-      expect(claims.sort()).toEqual(['busy', 'claimed']);
-    });
-
-    it('can be claimed immediately after a release', async () => {
-      const { webhook, last, exhaust } = await nearTheEnd();
-      await exhaust();
-      await own.claimEmail('disabled', webhook, last, now);
-      await own.releaseEmail('disabled', webhook, last);
-      expect(await own.claimEmail('disabled', webhook, last, now)).toBe('claimed');
-    });
-
-    it('is sent after it is marked, at any time', async () => {
-      const { webhook, last, exhaust, hook } = await nearTheEnd();
-      await exhaust();
-      await own.claimEmail('disabled', webhook, last, now);
-      await own.markEmailed('disabled', webhook, last, now + 5);
-      expect(await hook()).toMatchObject({ emailedAt: now + 5 });
-      expect((await hook())?.emailingUntil).toBeUndefined();
-      expect([
-        await own.claimEmail('disabled', webhook, last, now),
-        await own.claimEmail('disabled', webhook, last, now + 2 * MINUTE_MS),
-      ]).toEqual(['sent', 'sent']);
-    });
-
     it.each<[string, (webhook: WebhookRecord) => Promise<unknown>]>([
       ['enabled again', (webhook) => webhooks(table).change(webhook, { status: 'enabled', disabledBy: undefined })],
       ['disabled by another delivery', (webhook) => webhooks(table).change(webhook, { disabledBy: 'evt_other#0' })],
@@ -191,13 +143,6 @@ describe.each(stores)('disabling in $name', ({ table, lossy }) => {
       await own.releaseEmail('disabled', webhook, last);
       await own.markEmailed('disabled', webhook, last, now);
       expect(await hook()).toEqual(before);
-    });
-
-    it('is claimed after a lost response', async () => {
-      const { webhook, last, exhaust } = await nearTheEnd();
-      await exhaust();
-      expect(await endpoints(lossy).claimEmail('disabled', webhook, last, now)).toBe('claimed');
-      expect(await own.claimEmail('disabled', webhook, last, now)).toBe('busy');
     });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
-import { runKey } from '../../../lib/deliveries/record.ts';
+import type { WebhookState } from '../../../lib/deliveries/notification.ts';
+import { type RunId, runKey } from '../../../lib/deliveries/record.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
@@ -8,7 +9,7 @@ import { stores } from './stores.ts';
 
 const MINUTE_MS = 60_000;
 
-describe.each(stores)('outages in $name', ({ table, lossy }) => {
+describe.each(stores)('endpoints in $name', ({ table }) => {
   const own = endpoints(table);
 
   /** A webhook with a delivery, and another webhook. */
@@ -24,6 +25,55 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
   }
   const failing = { failingSince: now, undeliveredSince: now };
 
+  it.each<[string, (webhook: WebhookRecord, run: RunId) => Promise<unknown>]>([
+    ['suspect', (webhook) => own.suspect(webhook, now + 1, now)],
+    ['setPace', (webhook) => own.setPace(webhook, { quickSince: now })],
+    ['beginOutage', (webhook) => own.beginOutage(webhook, now)],
+    ['endOutage', (webhook) => own.endOutage(webhook, now)],
+    ['extendOutage', (webhook) => own.extendOutage(webhook, now)],
+    ['endOverload', (webhook) => own.endOverload(webhook, now)],
+    ...(['disabled', 'failing', 'overloaded'] as const).map(
+      (what): [string, (webhook: WebhookRecord, run: RunId) => Promise<unknown>] => [
+        `an email about a webhook that was ${what}`,
+        async (webhook, run) => {
+          await own.claimEmail(what, webhook, run, now);
+          await own.releaseEmail(what, webhook, run);
+          await own.markEmailed(what, webhook, run, now);
+        },
+      ],
+    ),
+  ])('creates no webhook that is deleted: %s', async (_, write) => {
+    const { webhook, message, hook, remove } = await delivering();
+    await remove();
+    await write(webhook, message);
+    expect(await hook()).toBeUndefined();
+  });
+
+  describe('the pace', () => {
+    const until = now + 6000;
+
+    it.each([
+      ['sends the next messages to the slow lane', {}, true],
+      ['does so again after that time', { slowUntil: now }, true],
+      ['lets one of several attempts do it', { slowUntil: now + 1 }, false],
+    ])('%s', async (_, pace, expected) => {
+      const { webhook, hook } = await delivering({ quickSince: now - 1, ...pace });
+      expect(await own.suspect(webhook, until, now)).toBe(expected);
+      expect(await hook()).toEqual({ ...webhook, ...(expected && { slowUntil: until }) });
+      expect(await own.suspect(webhook, until, now)).toBe(false);
+    });
+
+    it.each([
+      { quickSince: now },
+      { slowUntil: now },
+      { quickSince: now, slowUntil: now + 1 },
+    ])('is replaced with %o', async (pace) => {
+      const { webhook, hook } = await delivering({ quickSince: now - 1, slowUntil: now - 1 });
+      await own.setPace(webhook, pace);
+      expect(await hook()).toEqual({ ...webhook, quickSince: undefined, slowUntil: undefined, ...pace });
+    });
+  });
+
   describe('beginOutage', () => {
     it('stores only the first failed attempt', async () => {
       const { webhook, hook } = await delivering();
@@ -36,14 +86,6 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       const { webhook, hook } = await delivering({ undeliveredSince: now - 5 });
       await own.beginOutage(webhook, now);
       expect(await hook()).toEqual({ ...webhook, failingSince: now, undeliveredSince: now - 5 });
-    });
-
-    it('creates no webhook if it was deleted', async () => {
-      const { webhook, hook, remove } = await delivering();
-      await remove();
-      await own.beginOutage(webhook, now);
-      await own.endOutage(webhook, now);
-      expect(await hook()).toBeUndefined();
     });
   });
 
@@ -78,92 +120,91 @@ describe.each(stores)('outages in $name', ({ table, lossy }) => {
       await own.extendOutage(webhook, now);
       expect(await hook()).toEqual({ ...webhook, undeliveredSince: expected });
     });
-
-    it('creates no webhook if it was deleted', async () => {
-      const { webhook, hook, remove } = await delivering();
-      await remove();
-      await own.extendOutage(webhook, now);
-      expect(await hook()).toBeUndefined();
-    });
   });
 
-  describe('the warning', () => {
-    it('is claimed by one run for a minute, and then by the next one that asks', async () => {
-      const { webhook, message, other } = await delivering(failing);
-      const claims = [
-        await own.claimEmail('failing', webhook, message, now),
-        await own.claimEmail('failing', webhook, message, now + MINUTE_MS - 1),
-        await own.claimEmail('failing', webhook, other, now + MINUTE_MS - 1),
-        await own.claimEmail('failing', webhook, other, now + MINUTE_MS),
-        await own.claimEmail('failing', webhook, message, now + MINUTE_MS),
-      ];
-      expect(claims).toEqual(['claimed', 'busy', 'sent', 'claimed', 'sent']);
-    });
+  /** The state before each email, the member with its time, and whether another delivery can send it after a failure. */
+  const EMAILS: [
+    WebhookState,
+    (run: RunId) => Partial<WebhookRecord>,
+    'emailedAt' | 'warnedAt' | 'overloadedAt',
+    boolean,
+  ][] = [
+    ['disabled', (run) => ({ status: 'disabled', disabledBy: runKey(run) }), 'emailedAt', false],
+    ['failing', () => failing, 'warnedAt', true],
+    ['overloaded', () => ({}), 'overloadedAt', true],
+  ];
 
-    it("is one delivery's of two at once", async () => {
-      const { webhook, message, other } = await delivering(failing);
-      const claims = await Promise.all([
-        own.claimEmail('failing', webhook, message, now),
-        own.claimEmail('failing', webhook, other, now),
-      ]);
-      expect(claims.sort()).toEqual(['claimed', 'sent']);
-    });
-
-    it('can be claimed immediately by any delivery after a release', async () => {
-      const { webhook, message, other } = await delivering(failing);
-      await own.claimEmail('failing', webhook, message, now);
-      await own.releaseEmail('failing', webhook, message);
-      expect(await own.claimEmail('failing', webhook, other, now)).toBe('claimed');
-      expect(await own.claimEmail('failing', webhook, message, now)).toBe('sent');
-    });
-
-    it('is sent after it is marked, until the outage ends', async () => {
-      const { webhook, message, other, hook } = await delivering(failing);
-      await own.claimEmail('failing', webhook, message, now);
-      await own.markEmailed('failing', webhook, message, now + 5);
-      expect(await hook()).toMatchObject({ warnedBy: runKey(message), warnedAt: now + 5 });
-      expect(await own.claimEmail('failing', webhook, message, now + 2 * MINUTE_MS)).toBe('sent');
-      await own.endOutage(webhook, now + 5);
-      await own.beginOutage(webhook, now + 6);
-      expect(await own.claimEmail('failing', webhook, other, now + 7)).toBe('claimed');
-    });
-
-    it("is nobody's when there is no outage", async () => {
-      const { webhook, message, hook } = await delivering();
-      expect(await own.claimEmail('failing', webhook, message, now)).toBe('sent');
-      await own.markEmailed('failing', webhook, message, now);
-      await own.releaseEmail('failing', webhook, message);
-      expect(await hook()).toEqual(webhook);
-    });
-
-    it('is claimed after a lost response', async () => {
-      const { webhook, message } = await delivering(failing);
-      expect(await endpoints(lossy).claimEmail('failing', webhook, message, now)).toBe('claimed');
-      expect(await own.claimEmail('failing', webhook, message, now)).toBe('busy');
-    });
-  });
-
-  describe('the email about an overload', () => {
-    it('is sent once until the overload ends', async () => {
+  describe.each(EMAILS)('the email about a webhook that is %s', (what, state, sentAt, isShared) => {
+    async function emailing() {
       const { webhook, message, other, hook } = await delivering();
-      expect(await own.claimEmail('overloaded', webhook, message, now)).toBe('claimed');
-      expect(await own.claimEmail('overloaded', webhook, other, now)).toBe('sent');
-      await own.markEmailed('overloaded', webhook, message, now + 5);
-      expect(await hook()).toMatchObject({ overloadedBy: runKey(message), overloadedAt: now + 5 });
-      expect(await own.claimEmail('overloaded', webhook, other, now + 2 * MINUTE_MS)).toBe('sent');
-      await own.endOverload(webhook, now + 4);
-      expect(await own.claimEmail('overloaded', webhook, other, now + 2 * MINUTE_MS)).toBe('sent');
-      await own.endOverload(webhook, now + 5);
-      expect(await hook()).toEqual(webhook);
-      expect(await own.claimEmail('overloaded', webhook, other, now + 2 * MINUTE_MS)).toBe('claimed');
+      await webhooks(table).change(webhook, state(message));
+      const claim = (run: RunId, at = now) => own.claimEmail(what, webhook, run, at);
+      return { webhook, message, other, hook, claim };
+    }
+
+    it('is claimed by one run for a minute', async () => {
+      const { message, other, claim } = await emailing();
+      const claims = [];
+      for (const at of [now, now + MINUTE_MS - 1, now + MINUTE_MS, now + MINUTE_MS + 1])
+        claims.push([await claim(message, at), await claim(other, at)]);
+      const [made, held] = [
+        ['claimed', 'sent'],
+        ['busy', 'sent'],
+      ];
+      expect(claims).toEqual([made, held, made, held]);
+      expect(await claim(other, now + 2 * MINUTE_MS)).toBe(isShared ? 'claimed' : 'sent');
     });
 
-    it('creates no webhook if it was deleted', async () => {
-      const { webhook, message, hook, remove } = await delivering();
-      await remove();
-      await own.claimEmail('overloaded', webhook, message, now);
-      await own.endOverload(webhook, now);
-      expect(await hook()).toBeUndefined();
+    it('is claimed by one of two concurrent copies', async () => {
+      const { message, claim } = await emailing();
+      expect((await Promise.all([claim(message), claim(message)])).sort()).toEqual(['busy', 'claimed']);
     });
+
+    it('is claimed by one of two concurrent deliveries', async () => {
+      const { message, other, claim } = await emailing();
+      expect((await Promise.all([claim(message), claim(other)])).sort()).toEqual(['claimed', 'sent']);
+    });
+
+    it('can be claimed immediately after a release', async () => {
+      const { webhook, message, other, claim } = await emailing();
+      await claim(message);
+      await own.releaseEmail(what, webhook, message);
+      const next = isShared ? other : message;
+      expect(await claim(next)).toBe('claimed');
+      await own.releaseEmail(what, webhook, isShared ? message : other); // no longer its claim
+      expect(await claim(next)).toBe('busy');
+    });
+
+    it('is sent after it is marked, at any time', async () => {
+      const { webhook, message, other, hook, claim } = await emailing();
+      await claim(message);
+      await own.markEmailed(what, webhook, message, now + 5);
+      expect((await hook())?.[sentAt]).toBe(now + 5);
+      for (const run of [message, other])
+        expect([await claim(run), await claim(run, now + 2 * MINUTE_MS)]).toEqual(['sent', 'sent']);
+    });
+  });
+
+  it('warns again in the next outage, and never without one', async () => {
+    const { webhook, message, other, hook } = await delivering(failing);
+    await own.claimEmail('failing', webhook, message, now);
+    await own.markEmailed('failing', webhook, message, now + 5);
+    await own.endOutage(webhook, now + 5);
+    expect(await own.claimEmail('failing', webhook, other, now + 6)).toBe('sent');
+    const ended = Object.fromEntries(Object.keys(failing).map((name) => [name, undefined]));
+    expect(await hook()).toEqual({ ...webhook, ...ended });
+    await own.beginOutage(webhook, now + 6);
+    expect(await own.claimEmail('failing', webhook, other, now + 7)).toBe('claimed');
+  });
+
+  it('ends an overload only with an attempt after its email', async () => {
+    const { webhook, message, other, hook } = await delivering();
+    await own.claimEmail('overloaded', webhook, message, now);
+    await own.markEmailed('overloaded', webhook, message, now + 5);
+    await own.endOverload(webhook, now + 4);
+    expect(await own.claimEmail('overloaded', webhook, other, now + 6)).toBe('sent');
+    await own.endOverload(webhook, now + 5);
+    expect(await hook()).toEqual(webhook);
+    expect(await own.claimEmail('overloaded', webhook, other, now + 6)).toBe('claimed');
   });
 });

@@ -52,14 +52,6 @@ describe.each(stores)('rate limits in $name', ({ table, lossy }) => {
     expect(await take(id, 1, 2, now + 1000)).toEqual([HOUR_MS, 'skip']);
   });
 
-  it('books an hour more for a recovery', async () => {
-    const id = newId('whk');
-    await take(id, 1, 5000);
-    const recovered = requests(3601).map((request) => ({ ...request, isRecovery: true }));
-    const turns = await takeSlots(table, id, 1, recovered, now);
-    expect(turns.slice(-2).map((turn) => untilOf(turn, now))).toEqual([2 * HOUR_MS, 'skip']);
-  });
-
   it('starts a new queue if an earlier release booked days ahead', async () => {
     const id = newId('whk');
     const key = itemKey.slots(id);

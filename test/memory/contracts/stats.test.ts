@@ -5,7 +5,7 @@ import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { DAY_MS, HOUR_MS, newId, now } from './builders.ts';
 import { stores } from './stores.ts';
 
-describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
+describe.each(stores)('stats in $name', ({ table, short }) => {
   const store = stats(table);
   const entry = (sequence: number, counts: Record<string, number> = { document_changed_delivered: 1 }) => ({
     sequence: String(sequence),
@@ -74,12 +74,6 @@ describe.each(stores)('stats in $name', ({ table, lossy, short }) => {
       store.add(ofHour(id, 1), 'shard-2'),
     ]);
     expect(await delivered(id)).toEqual([4]);
-  });
-
-  it('are added once after a lost response', async () => {
-    const id = newId('whk');
-    await stats(lossy).add(ofHour(id, 1, 2), 'shard-1');
-    expect(await delivered(id)).toEqual([2]);
   });
 
   it.each(['hour', 'day'] as const)('of each %s are listed, oldest first, as long as they are kept', async (period) => {
