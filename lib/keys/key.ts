@@ -12,7 +12,7 @@ import {
   timestamp,
   timestampInput,
 } from '../schema.ts';
-import { type ApiKey, hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './api-key.ts';
+import { hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './api-key.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
@@ -46,6 +46,8 @@ export interface KeyRecord {
   replacedBy?: string | undefined;
 }
 
+const TYPE_MEANING = 'Determines the prefix, the environment and the operations that the key can call.';
+
 /** A key in a path, as its id or as the key itself. */
 export const KeyReference = v.pipe(
   v.string('must be a string'),
@@ -53,7 +55,7 @@ export const KeyReference = v.pipe(
 );
 
 export const CreateKey = request('CreateKey', {
-  type: described(oneOf(KEY_TYPES), 'Determines the prefix, the environment and the operations that the key can call.'),
+  type: described(oneOf(KEY_TYPES), TYPE_MEANING),
   name: v.optional(described(text(1, 100), 'Optional name.')),
   expires_at: v.optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
 });
@@ -79,10 +81,7 @@ export const RotateKey = request('RotateKey', {
 
 export const KeyResource = resource('Key', {
   id: described(v.string(), 'Identifies the key, for example in paths.'),
-  type: described(
-    v.picklist(KEY_TYPES),
-    'Determines the prefix, the environment and the operations that the key can call.',
-  ),
+  type: described(v.picklist(KEY_TYPES), TYPE_MEANING),
   name: described(v.nullable(v.string()), 'Optional name.'),
   hint: described(v.string(), 'The last 4 characters of the key.'),
   status: described(
@@ -106,23 +105,17 @@ export const CreatedKey = resource('CreatedKey', {
     'The complete key. Only this response contains it, because the service stores only a hash. `null` in a replay.',
   ),
 });
-/** Creates the record of a key before its first use. */
-export function newKeyRecord(
-  { id, key, type }: ApiKey,
-  rest: Pick<KeyRecord, 'projectId' | 'name' | 'tokenSecret' | 'createdAt'> & Partial<KeyRecord>,
-): KeyRecord {
-  return { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [], ...rest };
-}
 
-/** Creates a key with random values, and its record. */
+/** Creates a key with random values, and its record before its first use. The record contains the hash of the key, but not the key. */
 export function generateKey(
   { type, ...rest }: Pick<KeyRecord, 'projectId' | 'type' | 'name'> & Partial<KeyRecord>,
   createdAt: number,
   random: Random,
 ): { key: string; record: KeyRecord } {
-  const fresh = newApiKey(type, createdAt, random);
-  const tokenSecret = Buffer.from(random(32)).toString('base64url');
-  return { key: fresh.key, record: newKeyRecord(fresh, { ...rest, tokenSecret, createdAt }) };
+  const { id, key } = newApiKey(type, createdAt, random);
+  const { tokenSecret = Buffer.from(random(32)).toString('base64url') } = rest;
+  const record = { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [], ...rest, tokenSecret, createdAt };
+  return { key, record };
 }
 
 /** `expiring`: the key works and has an expiry. Times are compared to the millisecond, and a key is expired at its `expires_at`. */

@@ -1,17 +1,15 @@
 import { isLasting, type KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
-type Keys = Pick<KeyStore, 'adminKeys' | 'get' | 'revoke'>;
-
 /**
  * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
  * last working admin key without an expiry. `callerKeyId` is the key of the request.
  */
 export async function revokeSafely(
-  keys: Keys,
+  keys: KeyStore,
   record: KeyRecord,
   revokedAt: number,
-  also: Parameters<Keys['revoke']>[3],
+  also: Parameters<KeyStore['revoke']>[3],
   callerKeyId: string,
 ): Promise<KeyRecord | undefined> {
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
@@ -27,7 +25,7 @@ export async function revokeSafely(
  * one of them, however many keys the project has. The index can be slightly late.
  */
 export async function* lastingAdminKeys(
-  keys: Keys,
+  keys: KeyStore,
   { id, projectId }: KeyRecord,
   nowMs: number,
   callerKeyId: string,

@@ -20,12 +20,13 @@ export type Permission = (typeof PERMISSIONS)[number];
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';
 
+const DOCUMENTS_MEANING =
+  'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.';
+const PERMISSIONS_MEANING = '`write` does not imply `read`.';
+
 export const CreateToken = request('CreateToken', {
-  documents: described(
-    uniqueList(Pattern, 1, MAX_PATTERNS),
-    'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
-  ),
-  permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), '`write` does not imply `read`.'),
+  documents: described(uniqueList(Pattern, 1, MAX_PATTERNS), DOCUMENTS_MEANING),
+  permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), PERMISSIONS_MEANING),
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
 });
 
@@ -33,11 +34,8 @@ export const CreateToken = request('CreateToken', {
 export const TokenResource = resource('Token', {
   token: described(v.nullable(v.string()), 'The token. Only this response contains it. `null` in a replay.'),
   token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
-  documents: described(
-    v.array(v.string()),
-    'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.',
-  ),
-  permissions: described(v.array(v.picklist(PERMISSIONS)), '`write` does not imply `read`.'),
+  documents: described(v.array(v.string()), DOCUMENTS_MEANING),
+  permissions: described(v.array(v.picklist(PERMISSIONS)), PERMISSIONS_MEANING),
   expires_at: described(timestamp, 'When the token expires.'),
 });
 

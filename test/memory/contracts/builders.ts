@@ -8,8 +8,7 @@ import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
 import { newEventId } from '../../../lib/events/placement.ts';
 import { sampleData } from '../../../lib/events/samples.ts';
 import { type IdPrefix, sortableId } from '../../../lib/ids.ts';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
+import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -34,8 +33,8 @@ export const newProject = (overrides: Partial<ProjectRecord> = {}): ProjectRecor
 });
 
 export function newKey({ type = 'admin', createdAt = now, ...overrides }: Partial<KeyRecord> = {}): KeyRecord {
-  const rest = { projectId: newSpace().projectId, name: null, tokenSecret: 'secret', createdAt };
-  return newKeyRecord(newApiKey(type, createdAt, randomBytes), { ...rest, ...overrides });
+  const { projectId } = newSpace();
+  return generateKey({ projectId, type, name: null, ...overrides }, createdAt, randomBytes).record;
 }
 
 export const newWebhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord =>

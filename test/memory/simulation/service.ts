@@ -9,8 +9,7 @@ import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
-import { newKeyRecord } from '../../../lib/keys/key.ts';
+import { generateKey } from '../../../lib/keys/key.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -138,12 +137,12 @@ export class SimulatedService {
   async setUp(): Promise<void> {
     const { random, now } = this.world;
     const { table } = connect(runtimeWith(async (command) => this.db.execute(command)));
-    const key = newApiKey('admin', now, random);
-    const record = newKeyRecord(key, { projectId: 'prj_1', name: 'Admin', tokenSecret: 'secret', createdAt: now });
+    const admin = { projectId: 'prj_1', type: 'admin', name: 'Admin', tokenSecret: 'secret' } as const;
+    const { key, record } = generateKey(admin, now, random);
     const project = { id: 'prj_1', name: 'Test', emails: ['test@example.com'], cursorSecret: 'secret', createdAt: now };
     await projects(table).create(project, record);
-    this.adminKeyId = key.id;
-    this.adminKey = key.key;
+    this.adminKeyId = record.id;
+    this.adminKey = key;
   }
 
   /** Whether no work is pending. */

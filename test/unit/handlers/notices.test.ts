@@ -1,8 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
 import { keyHandlers } from '../../../lib/keys/handlers.ts';
-import { newKeyRecord } from '../../../lib/keys/key.ts';
+import { generateKey } from '../../../lib/keys/key.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { projectHandlers } from '../../../lib/projects/handlers.ts';
@@ -30,12 +29,7 @@ async function setUp({ isGone = false } = {}) {
   const audit = auditLog(table);
   const project = newProject({ emails: OLD });
   if (!isGone) await projects(table).create(project, newKey({ projectId: project.id }));
-  const admin = newKeyRecord(newApiKey('admin', now, random), {
-    projectId: project.id,
-    name: 'CI',
-    tokenSecret: 'secret',
-    createdAt: now,
-  });
+  const { record: admin } = generateKey({ projectId: project.id, type: 'admin', name: 'CI' }, now, random);
   await keys.create(admin, []);
   const reporting = { ...backend, reportFailure };
   const { getProject, changeProject, sendTestEmail } = projectHandlers(reporting);

@@ -4,8 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { create } from '../../../functions/authorizer.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
+import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import { shareKeyOf } from '../../../lib/projects/project.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
@@ -34,9 +33,7 @@ async function authorized(
     if (isReady) command?.(name);
     return undefined;
   });
-  const issued = newApiKey('live', now, random);
-  const rest = { projectId: 'prj_1', name: null, tokenSecret: 'secret', createdAt: now };
-  const record = newKeyRecord(issued, { ...rest, ...overrides });
+  const { key, record } = generateKey({ projectId: 'prj_1', type: 'live', name: null, ...overrides }, now, random);
   const stored = { id: 'prj_1', name: 'Acme', emails: [], cursorSecret: 'secret', createdAt: now, ...project };
   await table.write([put({ ...itemKey.key(record.id), ...record })]);
   if (project) await table.write([put({ ...itemKey.project('prj_1'), ...stored })]);
@@ -45,7 +42,7 @@ async function authorized(
     httpMethod: method,
     resource,
     methodArn: `${STAGE}/${method}${resource.replace(/\{.*\}/, 'id')}`,
-    multiValueHeaders: headers(issued.key),
+    multiValueHeaders: headers(key),
     requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
   } as unknown as APIGatewayRequestAuthorizerEvent);
   isReady = false;

@@ -2,18 +2,17 @@ import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { hashApiKey, newApiKey } from '../../../lib/keys/api-key.ts';
 import { authenticate } from '../../../lib/keys/authenticate.ts';
-import { type KeyRecord, newKeyRecord } from '../../../lib/keys/key.ts';
+import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
 import { signToken } from '../../../lib/keys/token.ts';
 import { newTokenId } from '../../../lib/keys/token-ids.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const secret = () => Buffer.from(random(32)).toString('base64url');
-const issued = newApiKey('live', now, random);
-const record = newKeyRecord(issued, { projectId: 'prj_1', name: null, tokenSecret: secret(), createdAt: now });
+const { key, record } = generateKey({ projectId: 'prj_1', type: 'live', name: null }, now, random);
 
 const grant = {
   tokenId: newTokenId(record, 60, now, random),
-  keyId: issued.id,
+  keyId: record.id,
   projectId: 'prj_1',
   environment: 'live' as const,
   documents: ['org:acme:*'],
@@ -30,16 +29,16 @@ const changed = (overrides: Partial<KeyRecord>): KeyRecord => ({ ...record, ...o
 
 describe('a credential', () => {
   it.each([
-    ['a key', issued.key, { record, grant: null }],
+    ['a key', key, { record, grant: null }],
     ['a token', token, { record, grant }],
   ])('resolves %s with one read', async (_, credential, authenticated) => {
-    expect(await given(credential)).toEqual({ authenticated, reads: [[issued.id]] });
+    expect(await given(credential)).toEqual({ authenticated, reads: [[record.id]] });
   });
 
   it.each([
     ['empty', ''],
-    ['a key with a wrong checksum', `${issued.key.slice(0, -1)}${issued.key.endsWith('0') ? '1' : '0'}`],
-    ['the id of a key', issued.id],
+    ['a key with a wrong checksum', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
+    ['the id of a key', record.id],
     ['a token cut off', token.split('.').slice(0, 2).join('.')],
     ['the secret of tokens', record.tokenSecret],
   ])('rejects %s without a read', async (_, credential) => {
@@ -49,10 +48,10 @@ describe('a credential', () => {
   const other = newApiKey('live', now, random);
   it.each([
     ['a key that does not exist', other.key, record],
-    ['a key whose hash is another', issued.key, changed({ hash: hashApiKey(other.key) })],
-    ['a key with a hash cut off', issued.key, changed({ hash: record.hash.slice(1) })],
-    ['a revoked key', issued.key, changed({ revokedAt: now })],
-    ['an expired key', issued.key, changed({ expiresAt: now })],
+    ['a key whose hash is another', key, changed({ hash: hashApiKey(other.key) })],
+    ['a key with a hash cut off', key, changed({ hash: record.hash.slice(1) })],
+    ['a revoked key', key, changed({ revokedAt: now })],
+    ['an expired key', key, changed({ expiresAt: now })],
     ['a token of a key that does not exist', token, changed({ id: other.id })],
     ['a token signed with another secret', token, changed({ tokenSecret: secret() })],
     ['a token of a revoked key', token, changed({ revokedAt: now })],
@@ -64,7 +63,7 @@ describe('a credential', () => {
   });
 
   it.each([
-    ['a key', issued.key, { expiresAt: now + 1000 }, 1000],
+    ['a key', key, { expiresAt: now + 1000 }, 1000],
     ['a token', token, {}, 60_000],
     ['a token of a key that expires before it', token, { expiresAt: now + 1000 }, 1000],
   ])('accepts %s until the last millisecond', async (_, credential, overrides, ms) => {

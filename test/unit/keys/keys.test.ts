@@ -1,17 +1,17 @@
 import { randomBytes as random } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { hashApiKey, newApiKey } from '../../../lib/keys/api-key.ts';
+import { hashApiKey } from '../../../lib/keys/api-key.ts';
 import {
   ChangeKey,
   CreateKey,
+  generateKey,
   isLasting,
   isUsable,
   KeyReference,
   KeyResource,
   keyResource,
   keyStatus,
-  newKeyRecord,
   ROTATION_GRACE_SECONDS,
   RotateKey,
   rotationExpiry,
@@ -19,9 +19,8 @@ import {
 import { violationsOf } from '../../support/violations.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
-const issued = newApiKey('live', now, random);
-const rest = { projectId: 'prj_1', name: null, tokenSecret: 'secret', createdAt: now };
-const record = newKeyRecord(issued, rest);
+const rest = { projectId: 'prj_1', type: 'live', name: null } as const;
+const { key, record } = generateKey(rest, now, random);
 
 describe('a request about a key', () => {
   const NAME_TOO_LONG = 'name must have at most 100 characters';
@@ -46,24 +45,24 @@ describe('a request about a key', () => {
   });
 
   it('accepts the id or the key itself', () => {
-    for (const each of [issued.id, issued.key]) expect(v.is(KeyReference, each)).toBe(true);
-    for (const each of ['', `${issued.id}x`, issued.key.slice(0, -1), issued.id.replace('key', 'tok')])
+    for (const each of [record.id, key]) expect(v.is(KeyReference, each)).toBe(true);
+    for (const each of ['', `${record.id}x`, key.slice(0, -1), record.id.replace('key', 'tok')])
       expect(v.is(KeyReference, each)).toBe(false);
   });
 });
 
 describe('the record of a key', () => {
   it('contains the hash and the last four characters, but not the key', () => {
-    const stored = newKeyRecord(issued, rest);
-    expect(stored).toEqual({
+    expect(record).toEqual({
       ...rest,
-      id: issued.id,
-      type: 'live',
-      hash: hashApiKey(issued.key),
-      hint: issued.key.slice(issued.key.length - 4),
+      id: `key_${key.slice(9, 21)}`,
+      hash: hashApiKey(key),
+      hint: key.slice(key.length - 4),
       cidrs: [],
+      tokenSecret: expect.stringMatching(/^[\w-]{43}$/),
+      createdAt: now,
     });
-    expect(JSON.stringify(stored)).not.toContain(issued.key);
+    expect(JSON.stringify(record)).not.toContain(key);
   });
 });
 
