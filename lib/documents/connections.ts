@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { MEANINGS } from '../events/meanings.ts';
+import { MEANINGS } from '../events/types.ts';
 import { described, integer, iso, request, resource, text, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { DocumentKey } from './pattern-schemas.ts';
+import { DocumentKey } from './document.ts';
 
 /** The maximum lease in seconds, which is the maximum delay of a queue. */
 export const MAX_LEASE_SECONDS = 900;

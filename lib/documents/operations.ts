@@ -3,8 +3,7 @@ import { listOf, MAX_BODY_BYTES, operation, page, READERS, WRITERS_AND_TOKENS } 
 import { connectionParameter, documentParameter } from '../http/path-parameters.ts';
 import { described } from '../schema.ts';
 import { ConnectionResource, NodeId, RenewConnection } from './connections.ts';
-import { DocumentResource, MergedDocument, PatchDocument, PutDocument } from './document.ts';
-import { KeyPrefix } from './pattern-schemas.ts';
+import { DocumentResource, KeyPrefix, MergedDocument, PatchDocument, PutDocument } from './document.ts';
 import { SyncRequest, SyncResponse } from './sync.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;

@@ -1,10 +1,17 @@
 import * as v from 'valibot';
-import { MEANINGS } from '../events/meanings.ts';
+import { MEANINGS } from '../events/types.ts';
 import { list } from '../lists.ts';
 import { described, integer, jsonObject, oneOf, request, resource, wholeNumber } from '../schema.ts';
 import { NodeId } from './connections.ts';
-import { baseRevision, ConflictResource, fields, onConflict } from './document.ts';
-import { DOCUMENT_KEY_SCHEMA, DocumentKey, Pattern } from './pattern-schemas.ts';
+import {
+  baseRevision,
+  ConflictResource,
+  DOCUMENT_KEY_SCHEMA,
+  DocumentKey,
+  fields,
+  onConflict,
+  Pattern,
+} from './document.ts';
 import { isDocumentKey } from './patterns.ts';
 
 export const MAX_PUSHES = 25;

@@ -1,5 +1,5 @@
 import { ConnectionId } from '../documents/connections.ts';
-import { DocumentKey } from '../documents/pattern-schemas.ts';
+import { DocumentKey } from '../documents/document.ts';
 import { idOf } from '../ids.ts';
 import { KeyReference } from '../keys/key.ts';
 import { TokenId } from '../keys/token-ids.ts';

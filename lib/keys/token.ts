@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
-import { Pattern } from '../documents/pattern-schemas.ts';
+import { Pattern } from '../documents/document.ts';
 import { list, uniqueList } from '../lists.ts';
 import { check, described, integer, oneOf, request, resource, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Pattern } from '../documents/pattern-schemas.ts';
+import { Pattern } from '../documents/document.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { uniqueList } from '../lists.ts';
 import {

@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import { DeliveryResource } from '../../deliveries/record.ts';
 import { DocumentResource } from '../../documents/document.ts';
+import { sampleData } from '../../events/data.ts';
 import { EventResource } from '../../events/event.ts';
-import { sampleData } from '../../events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
 import { WebhookResource, WebhookWithSecret } from '../../webhooks/webhook.ts';
 import { listOf as schemaOfList } from '../operation.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sampleData } from '../../../lib/events/samples.ts';
+import { sampleData } from '../../../lib/events/data.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { mint } from '../../support/documents.ts';
 import { publishAll } from '../../support/requests.ts';

@@ -1,8 +1,8 @@
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
+import { sampleData } from '../../../lib/events/data.ts';
 import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
-import { sampleData } from '../../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 
 /** The time of all events in these tests. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
 import { notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
+import { sampleData } from '../../../lib/events/data.ts';
 import { newEvent } from '../../../lib/events/event.ts';
-import { sampleData } from '../../../lib/events/samples.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);

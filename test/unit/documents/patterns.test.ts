@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { DocumentKey, KeyPrefix, Pattern } from '../../../lib/documents/pattern-schemas.ts';
+import { DocumentKey, KeyPrefix, Pattern } from '../../../lib/documents/document.ts';
 import {
   covers,
   intersect,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sampleData } from '../../../lib/events/data.ts';
 import {
   isTooLarge,
   MAX_BATCH,
@@ -7,7 +8,6 @@ import {
   PublishEvent,
   PublishEvents,
 } from '../../../lib/events/event.ts';
-import { sampleData } from '../../../lib/events/samples.ts';
 import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import type { Json } from '../../../lib/json.ts';
 import { CHARACTERS, LONE_SURROGATES } from '../../support/adversarial.ts';

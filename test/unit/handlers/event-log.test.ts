@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sampleData } from '../../../lib/events/samples.ts';
+import { sampleData } from '../../../lib/events/data.ts';
 import { changed } from '../../support/changed.ts';
 import { code, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleData } from '../../../lib/events/samples.ts';
+import { sampleData } from '../../../lib/events/data.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { type OperationId, operations } from '../../../lib/http/operations.ts';
