@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../../functions/site/build.ts';
+import { API_HEADERS } from '../../../lib/http/headers.ts';
 import { apiOperations } from '../../../lib/http/operations.ts';
 import { createSite } from '../../../lib/http/static.ts';
 
@@ -93,6 +94,7 @@ describe('a page', () => {
         'application/problem+json',
         'route_not_found',
       ]);
+      expect(headers).toMatchObject(API_HEADERS);
     }
   });
 
