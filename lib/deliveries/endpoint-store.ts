@@ -16,8 +16,7 @@ import type { Table } from '../aws/table.ts';
 import type { Rejected } from '../aws/writes.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { derivedFrom } from '../ids.ts';
-import { newAuditRecord } from '../projects/audit.ts';
-import { auditLog } from '../projects/audit-store.ts';
+import { auditEntry } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import type { Attempt } from './attempt.ts';
@@ -147,7 +146,7 @@ export function endpoints(table: Table) {
         undeliveredSince: initially(attempt.at),
       };
       const key = itemKey.webhook(webhook, webhook.id);
-      const entry = auditLog(table).entry(auditOf(webhook, run, nowMs));
+      const entry = auditOf(webhook, run, nowMs);
       const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
       if (rejected.length === 0) return { isRecorded: true, isEmailPending: true };
       // Another delivery disabled the webhook, or it was deleted. The attempt is then recorded alone.
@@ -191,5 +190,5 @@ export function endpoints(table: Table) {
 function auditOf({ projectId, environment, id: target }: WebhookId, run: RunId, at: number) {
   const detail = { environment, event_id: run.eventId };
   const random = derivedFrom(`${target} ${runKey(run)}`);
-  return newAuditRecord({ projectId, at, action: 'webhook.disabled', target, detail }, random);
+  return auditEntry({ projectId, at, action: 'webhook.disabled', target, detail }, random);
 }

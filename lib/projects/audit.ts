@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { type Random, sortableId } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { described, iso, jsonObject, resource, timestamp } from '../schema.ts';
 
@@ -45,14 +44,6 @@ export interface AuditRecord {
 /** A change to record. Without an `actor` and an `address`, it did not come through the API. */
 export type AuditedChange = Pick<AuditRecord, 'projectId' | 'at' | 'action' | 'target'> &
   Partial<Pick<AuditRecord, 'actor' | 'address' | 'detail'>>;
-
-export const newAuditRecord = (change: AuditedChange, random: Random): AuditRecord => ({
-  id: sortableId('aud', change.at, random),
-  actor: null,
-  address: null,
-  detail: {},
-  ...change,
-});
 
 export interface AuditFilter {
   /** Milliseconds since 1970. */

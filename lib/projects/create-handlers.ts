@@ -3,7 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { sortableId } from '../ids.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
 import { iso, requireValid } from '../schema.ts';
-import { auditingOperator } from './audit-store.ts';
+import { auditEntry } from './audit-store.ts';
 import { EmailAddress, Emails, ProjectName } from './project.ts';
 import { projects } from './store.ts';
 
@@ -22,9 +22,7 @@ const CreateProject = v.strictObject({
  * Creates a project and its first admin key. There is no HTTP operation: only principals of the AWS account can invoke the function.
  * Throws an error that lists every violation.
  */
-export function createProject(backend: Backend) {
-  const { table, clock, random, log } = backend;
-  const audited = auditingOperator(backend);
+export function createProject({ table, clock, random, log }: Backend) {
   return async (input: unknown) => {
     const { name, email: emails } = requireValid(CreateProject, input);
     const [email] = emails as [string, ...string[]];
@@ -40,7 +38,7 @@ export function createProject(backend: Backend) {
     const { key, record } = generateKey(first, now, random);
     const detail = { name: project.name, key: record.id };
     const change = { projectId: project.id, at: now, action: 'project.created', target: project.id, detail } as const;
-    await projects(table).create(project, record, [audited(change)]);
+    await projects(table).create(project, record, [auditEntry(change, random)]);
     log.info('project.created', { project_id: project.id });
     return {
       project: { id: project.id, name, email, emails, created_at: iso(now) },

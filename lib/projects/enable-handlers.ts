@@ -5,7 +5,7 @@ import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';
 import { applyChange } from '../webhooks/change-handlers.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { auditingOperator } from './audit-store.ts';
+import { auditEntry } from './audit-store.ts';
 import { projectData } from './data-store.ts';
 import { projectState } from './project.ts';
 import { projects } from './store.ts';
@@ -32,9 +32,8 @@ export const DELAY_SECONDS = 60;
  * it enables the webhook, so after a failure, a repeated call finds the webhook still disabled.
  */
 export function enableWebhooks(backend: Backend) {
-  const { table, clock, log } = backend;
+  const { table, clock, random, log } = backend;
   const data = projectData(table);
-  const audited = auditingOperator(backend);
 
   return async ({ id, since, until = clock(), dry_run: isDryRun, after }: DisabledWindow) => {
     const { ids, next } = id === undefined ? await data.ids(PAGE, after) : { ids: [id], next: undefined };
@@ -62,7 +61,7 @@ export function enableWebhooks(backend: Backend) {
     const { send } = deliveryQueue(backend, 'quick');
     await send(recoveryOf(webhook, windowOf(webhook, {}, clock())), DELAY_SECONDS);
     const changed = await applyChange(backend, webhook, id, { status: 'enabled' }, (entry) =>
-      audited({ projectId, ...entry }),
+      auditEntry({ projectId, ...entry }, random),
     );
     if (changed instanceof Problem) return false;
     log.info('webhook.enabled', { project_id: projectId, webhook_id: id });

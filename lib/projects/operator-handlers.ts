@@ -4,7 +4,7 @@ import { generateKey, keyResource } from '../keys/key.ts';
 import { apiKeys } from '../keys/store.ts';
 import { integer, iso, isoOrNull, requireValid, timestampInput } from '../schema.ts';
 import type { AuditAction } from './audit.ts';
-import { auditingOperator } from './audit-store.ts';
+import { auditEntry } from './audit-store.ts';
 import { projectData } from './data-store.ts';
 import { deleteProject, deletionResource } from './deletion-handlers.ts';
 import { enableWebhooks } from './enable-handlers.ts';
@@ -42,7 +42,6 @@ export type ProjectOperation = v.InferInput<typeof ProjectOperation>;
 export function operatorHandler(backend: Backend) {
   const { table, clock, random, log } = backend;
   const [projects, data] = [projectsIn(table), projectData(table)];
-  const audited = auditingOperator(backend);
   const remove = deleteProject(backend);
   const enable = enableWebhooks(backend);
 
@@ -93,7 +92,9 @@ export function operatorHandler(backend: Backend) {
   async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditAction) {
     const before = await own(projectId);
     if ((before.suspendedAt === undefined) !== (suspendedAt === undefined)) {
-      await projects.suspend(projectId, suspendedAt, [audited({ projectId, at: clock(), action, target: projectId })]);
+      await projects.suspend(projectId, suspendedAt, [
+        auditEntry({ projectId, at: clock(), action, target: projectId }, random),
+      ]);
       log.info(action, { project_id: projectId });
     }
     return show(projectId);
@@ -106,7 +107,7 @@ export function operatorHandler(backend: Backend) {
     const { key, record } = generateKey({ projectId, type: 'admin', name: 'Created by the operator' }, now, random);
     const detail = { type: record.type, name: record.name, expires_at: null };
     await apiKeys(table).create(record, [
-      audited({ projectId, at: now, action: 'key.created', target: record.id, detail }),
+      auditEntry({ projectId, at: now, action: 'key.created', target: record.id, detail }, random),
     ]);
     log.info('key.created', { project_id: projectId, key_id: record.id });
     return { ...keyResource(record, now), key };

@@ -1,7 +1,8 @@
+import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { AuditRecord } from '../../../lib/projects/audit.ts';
-import { auditLog } from '../../../lib/projects/audit-store.ts';
+import { auditEntry, auditLog } from '../../../lib/projects/audit-store.ts';
 import { HOUR_MS, newId, newSpace, now, recordOf, walk } from './builders.ts';
 import { stores } from './stores.ts';
 
@@ -22,7 +23,7 @@ describe.each(stores)('the audit log in $name', ({ table, short }) => {
   });
   const entries = Array.from({ length: 9 }, (_, i) => entryOf(i));
   const newestFirst = [...entries].reverse();
-  const store = Promise.all(entries.map((entry) => table.write([log.entry(entry)])));
+  const store = Promise.all(entries.map((entry) => table.write([auditEntry(entry, random)])));
   const found = async (filter: object, from = table) => {
     await store;
     return walk(async (after) => {
@@ -65,8 +66,8 @@ describe.each(stores)('the audit log in $name', ({ table, short }) => {
   it('never replaces an entry', async () => {
     const other = newSpace().projectId;
     const entry = { ...entryOf(1), projectId: other };
-    expect(await table.write([log.entry(entry)])).toEqual([]);
-    expect(await table.write([log.entry({ ...entry, detail: {} })])).toHaveLength(1);
+    expect(await table.write([auditEntry(entry, random)])).toEqual([]);
+    expect(await table.write([auditEntry({ ...entry, detail: {} }, random)])).toHaveLength(1);
     expect((await log.list(other, ANY, 10)).entries.map(recordOf)).toEqual([entry]);
   });
 });

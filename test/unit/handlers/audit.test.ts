@@ -1,7 +1,6 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { newAuditRecord } from '../../../lib/projects/audit.ts';
-import { auditLog } from '../../../lib/projects/audit-store.ts';
+import { auditEntry } from '../../../lib/projects/audit-store.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
@@ -113,7 +112,7 @@ describe('the audit log', () => {
   it('lists actions of earlier releases', async () => {
     const { id, admin } = await service.project();
     const change = { projectId: id, at: service.clock.now(), action: 'key.leaked', target: 'key_1' } as const;
-    await service.table.write([auditLog(service.table).entry(newAuditRecord(change, random))]);
+    await service.table.write([auditEntry(change, random)]);
     expect(await actions(admin)).toContain('key.leaked');
   });
 
