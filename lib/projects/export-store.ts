@@ -1,4 +1,4 @@
-import { type Item, itemKey, logPartitions } from '../aws/items.ts';
+import { type Item, type ItemKey, itemKey, logPartitions } from '../aws/items.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Query, Table } from '../aws/table.ts';
 import { toDelivery } from '../deliveries/log-store.ts';
@@ -12,14 +12,16 @@ import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import { webhookResource } from '../webhooks/webhook.ts';
 import { auditResource } from './audit.ts';
-import { type ProjectRecord, projectResource } from './project.ts';
+import { projectResource } from './project.ts';
 
 /** The items of one partition of a project, and their form in an export. */
 interface Section {
   id: string;
   query: Query;
-  /** A line of JSON, or `undefined` for an item that an export omits. */
-  lineOf(item: Item): string | undefined;
+  /** What each of its lines starts with. */
+  head: { type: string; environment?: Environment };
+  /** The data of a line, as an object or as stored JSON, or `undefined` for an item that an export omits. */
+  dataOf(item: Item): object | string | undefined;
 }
 
 /** Where an export continues: after an item of a section. */
@@ -59,7 +61,7 @@ export function projectExport(table: Table) {
       if (!section) return { lines, next: undefined };
       const { items, next } = await table.query({ Limit: ITEMS_OF_QUERY, ...section.query, after });
       for (const item of items) {
-        const line = section.lineOf(item);
+        const line = lineOf(section, item);
         if (line !== undefined) {
           lines.push(line);
           bytes += Buffer.byteLength(JSON.stringify(line));
@@ -78,62 +80,48 @@ export function projectExport(table: Table) {
 const positionOf = ({ pk, sk, keysOf }: Item): object => ({ pk, sk, ...(keysOf !== undefined && { keysOf }) });
 
 function sectionsOf(projectId: string, webhookIds: readonly string[], nowMs: number): Section[] {
-  const section = (
-    type: string,
-    environment: Environment | undefined,
-    pk: string,
-    dataOf: (item: Item) => string | undefined,
-  ): Section => ({
+  const section = (head: Section['head'], { pk }: ItemKey, dataOf: Section['dataOf']): Section => ({
     id: pk,
     query: wholePartition(pk),
-    lineOf: lineOf(type, environment, dataOf),
+    head,
+    dataOf,
   });
-  const json =
-    (resourceOf: (record: never) => object) =>
-    (item: Item): string =>
-      JSON.stringify(resourceOf(item as never));
-  const spaces = ENVIRONMENTS.map((environment) => ({ projectId, environment }));
-  const keys: Section = {
-    id: 'keys',
-    query: keysQuery(projectId),
-    lineOf: lineOf('key', undefined, (item) => JSON.stringify(keyResource(item as never, nowMs))),
-  };
   return [
-    section(
-      'project',
-      undefined,
-      itemKey.project(projectId).pk,
-      json((project: ProjectRecord) => projectResource(project, nowMs)),
-    ),
-    keys,
-    ...spaces.flatMap((space) => {
-      const { environment } = space;
-      const webhook = (item: Item) => JSON.stringify(webhookResource(toWebhook(item)));
-      const document = (item: Item) =>
-        item.deleted === true ? undefined : JSON.stringify(documentResource(String(item.sk), toState(item)));
+    section({ type: 'project' }, itemKey.project(projectId), (item) => projectResource(item as never, nowMs)),
+    {
+      id: 'keys',
+      query: keysQuery(projectId),
+      head: { type: 'key' },
+      dataOf: (item) => keyResource(item as never, nowMs),
+    },
+    ...ENVIRONMENTS.flatMap((environment) => {
+      const space = { projectId, environment };
       return [
-        section('webhook', environment, itemKey.webhook(space, '').pk, webhook),
-        section('document', environment, itemKey.document(space, '').pk, document),
+        section({ type: 'webhook', environment }, itemKey.webhook(space, ''), (item) =>
+          webhookResource(toWebhook(item)),
+        ),
+        section({ type: 'document', environment }, itemKey.document(space, ''), (item) =>
+          item.deleted === true ? undefined : documentResource(String(item.sk), toState(item)),
+        ),
         ...partitionsOf(EVENT_TYPES, undefined).map((partition) =>
-          section('event', environment, itemKey.eventIn(space, partition, '').pk, ({ body }) => String(body)),
+          section({ type: 'event', environment }, itemKey.eventIn(space, partition, ''), ({ body }) => String(body)),
         ),
       ];
     }),
     ...webhookIds.flatMap((id) =>
       logPartitions().map((partition) =>
-        section('delivery', undefined, itemKey.deliveryIn(id, partition, '').pk, (item) =>
-          JSON.stringify(deliveryResource(toDelivery(item))),
+        section({ type: 'delivery' }, itemKey.deliveryIn(id, partition, ''), (item) =>
+          deliveryResource(toDelivery(item)),
         ),
       ),
     ),
-    section('audit', undefined, itemKey.audit(projectId, '').pk, json(auditResource)),
+    section({ type: 'audit' }, itemKey.audit(projectId, ''), (item) => auditResource(item as never)),
   ];
 }
 
-const lineOf =
-  (type: string, environment: Environment | undefined, dataOf: (item: Item) => string | undefined) =>
-  (item: Item): string | undefined => {
-    const data = dataOf(item);
-    const head = JSON.stringify({ type, ...(environment && { environment }) }).slice(0, -1);
-    return data && `${head},"data":${data}}`;
-  };
+/** A line of JSON, or `undefined` for an item that an export omits. */
+function lineOf({ head, dataOf }: Section, item: Item): string | undefined {
+  const data = dataOf(item);
+  const json = typeof data === 'object' ? JSON.stringify(data) : data;
+  return json && `${JSON.stringify(head).slice(0, -1)},"data":${json}}`;
+}
