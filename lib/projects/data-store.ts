@@ -40,17 +40,6 @@ export function projectData(table: Table) {
       }
     },
 
-    async countKeys(projectId: string): Promise<number> {
-      let count = 0;
-      let after: ItemKey | undefined;
-      do {
-        const page = await table.query({ ...keysQuery(projectId), Select: 'COUNT', after });
-        count += page.count;
-        after = page.next;
-      } while (after !== undefined);
-      return count;
-    },
-
     webhooks,
 
     /** The ids of the webhooks, including those that were deleted since the oldest entry of the audit log. */
@@ -97,23 +86,23 @@ export function projectData(table: Table) {
       return { keys: items.map(keyOf), next };
     },
 
-    /** The items of the API keys of a project. */
-    async apiKeyItems(projectId: string): Promise<ItemKey[]> {
-      const keys: ItemKey[] = [];
-      for await (const item of table.queryAll(keysQuery(projectId))) keys.push(keyOf(item));
-      return keys;
+    apiKeyItems,
+
+    /** The items of the webhooks and the API keys of a project. */
+    async credentialItems(projectId: string): Promise<ItemKey[]> {
+      const hooks = (await webhooks(projectId)).map((webhook) => itemKey.webhook(webhook, webhook.id));
+      return [...hooks, ...(await apiKeyItems(projectId))];
     },
-
-    webhookItems: async (projectId: string): Promise<ItemKey[]> =>
-      (await webhooks(projectId)).map((webhook) => itemKey.webhook(webhook, webhook.id)),
-
-    remove: (keys: readonly ItemKey[]): Promise<void> => table.removeAll(keys),
   };
+
+  async function apiKeyItems(projectId: string): Promise<ItemKey[]> {
+    const keys: ItemKey[] = [];
+    for await (const item of table.queryAll(keysQuery(projectId))) keys.push(keyOf(item));
+    return keys;
+  }
 
   async function webhooks(projectId: string): Promise<WebhookRecord[]> {
     const lists = ENVIRONMENTS.map((environment) => allWebhooks(table, { projectId, environment }));
     return (await Promise.all(lists)).flat();
   }
 }
-
-export type ProjectData = ReturnType<typeof projectData>;

@@ -1,6 +1,7 @@
 import type { Backend } from '../aws/backend.ts';
+import type { ItemKey } from '../aws/items.ts';
 import { iso, isoOrNull } from '../schema.ts';
-import { type ProjectData, projectData } from './data-store.ts';
+import { projectData } from './data-store.ts';
 import { afterPass, type DeletionRecord, isOwned, waitsUntil } from './deletion.ts';
 import { projects } from './store.ts';
 
@@ -45,30 +46,37 @@ export function deleteProject({ table, clock, log }: Backend) {
     return deletion;
   }
 
-  /** Continues a pass until its end or until the time. Webhooks and keys go first, so that nothing is delivered or added. */
+  /**
+   * Continues a pass until its end or until the time. Webhooks and keys go first, so that nothing is delivered or added. New
+   * webhooks are saved before they are removed, because their deliveries are found with their ids.
+   */
   async function work(read: DeletionRecord, untilMs: number): Promise<DeletionRecord> {
     const { projectId } = read;
+    const webhooks = new Set(read.webhooks);
     let deletion: DeletionRecord = { ...read, passAt: read.passAt ?? clock() };
-    if (read.passAt === undefined)
-      for (const keys of [await data.webhookItems(projectId), await data.apiKeyItems(projectId)]) await remove(keys);
+    if (read.after === undefined) {
+      const credentials = await data.credentialItems(projectId);
+      if (!(await removed(credentials))) return deletion;
+    }
     do {
       const { keys, next } = await data.itemKeys(deletion.after);
-      const webhooks = new Set(deletion.webhooks);
-      await remove(keys.filter(({ pk }) => isOwned(pk, projectId, webhooks)));
+      if (!(await removed(keys.filter(({ pk }) => isOwned(pk, projectId, webhooks))))) return deletion;
       deletion = { ...deletion, after: next, read: deletion.read + keys.length };
       if (next === undefined) return afterPass(deletion, clock());
     } while (clock() < untilMs);
     return deletion;
 
-    async function remove(keys: Parameters<ProjectData['remove']>[0]): Promise<void> {
-      await data.remove(keys);
-      const created = keys.filter(({ pk }) => pk.startsWith('HOOKS#')).map(({ sk }) => sk);
-      deletion = {
-        ...deletion,
-        webhooks: [...new Set([...deletion.webhooks, ...created])],
-        removedInPass: deletion.removedInPass + keys.length,
-        removed: deletion.removed + keys.length,
-      };
+    /** `false` if the keys contain new webhooks, which are only added to the deletion. */
+    async function removed(keys: readonly ItemKey[]): Promise<boolean> {
+      const found = keys.filter(({ pk, sk }) => pk.startsWith('HOOKS#') && !webhooks.has(sk)).map(({ sk }) => sk);
+      if (found.length > 0) {
+        deletion = { ...deletion, webhooks: [...webhooks, ...found] };
+        return false;
+      }
+      await table.removeAll(keys);
+      const { removedInPass, removed } = deletion;
+      deletion = { ...deletion, removedInPass: removedInPass + keys.length, removed: removed + keys.length };
+      return true;
     }
   }
 }

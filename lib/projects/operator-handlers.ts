@@ -116,7 +116,7 @@ export function operatorHandler(backend: Backend) {
   async function summaryOf(project: ProjectRecord) {
     const webhooks = await data.webhooks(project.id);
     const [keys, ...deliveries] = await Promise.all([
-      data.countKeys(project.id),
+      data.apiKeyItems(project.id),
       ...webhooks.map((webhook) => data.countDeliveries(webhook.id, clock())),
     ]);
     return {
@@ -125,7 +125,7 @@ export function operatorHandler(backend: Backend) {
       state: projectState(project),
       created_at: iso(project.createdAt),
       suspended_at: isoOrNull(project.suspendedAt),
-      keys,
+      keys: keys.length,
       webhooks: webhooks.length,
       deliveries_30_days: deliveries.reduce((sum, count) => sum + count, 0),
     };

@@ -73,6 +73,27 @@ describe('a call', () => {
     ]);
   });
 
+  it('finds the deliveries of a webhook that a running request added, after a call that ended before it saved its work', async () => {
+    const late = { ...webhook, id: 'whk_late' };
+    let isKilled = false;
+    const { state, db, keys, remove } = setUp(({ name }) => {
+      if (name === 'TransactWrite')
+        for (const item of [
+          { ...itemKey.webhook(late, late.id), ...late },
+          { pk: 'HOOK#whk_late#0', sk: '1' },
+        ])
+          db.restore(item);
+      if (isKilled || name !== 'Scan') return;
+      isKilled = true;
+      throw new Error('killed');
+    });
+    await expect(remove()).rejects.toThrow('killed');
+    await remove();
+    state.now = now + SETTLE_MS;
+    expect(await remove()).toMatchObject({ state: 'deleted' });
+    expect(keys()).toEqual(left);
+  });
+
   it('logs each step once if two calls run concurrently', async () => {
     const { state, remove, logged } = setUp();
     await Promise.all([remove(), remove()]);
