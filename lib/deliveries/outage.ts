@@ -111,6 +111,6 @@ async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl
   if (!project) return;
   const id = await emails.reserve(project, summaryLine(failing, what), clock());
   if (id === null) return;
-  const { to } = recipientsOf(project, clock());
+  const to = recipientsOf(project, clock());
   await emails.send(id, notificationOf(what, { ...failing, project, to, dashboardUrl }));
 }

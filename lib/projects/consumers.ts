@@ -1,23 +1,12 @@
 import { EventType } from '@aws-lambda-powertools/batch';
-import type { SQSRecord } from 'aws-lambda';
+import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { newVariable } from '../aws/runtime.ts';
 import { optimistically } from '../concurrency.ts';
-import { type ProjectEmails, SummaryMessage } from './email-store.ts';
-import {
-  type Email,
-  emailOf,
-  inert,
-  isSameMailbox,
-  linkTo,
-  markOf,
-  recipientsOf,
-  type UndeliverableEmail,
-  withMark,
-} from './emails.ts';
-import type { ProjectRecord } from './project.ts';
+import { type ProjectEmails, projectEmails, SummaryMessage } from './email-store.ts';
+import { emailOf, inert, isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './emails.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 
@@ -30,11 +19,20 @@ const EmailEvent = v.object({
   }),
 });
 
+/** Consumes events of SES, and messages of the queue of summaries. */
+export function emailConsumer(backend: Backend) {
+  const emails = projectEmails(backend);
+  const handleEvent = emailEventsConsumer(backend, emails);
+  const handleSummaries = summaryConsumer(backend, emails);
+  return (event: SQSEvent | object, context: Context) =>
+    'Records' in event ? handleSummaries(event, context) : handleEvent(event);
+}
+
 /**
  * Stops emails to addresses that SES reports. Temporary bounces count for nothing, because SES tries again. A failed invocation is
  * repeated twice, and a lost event has no consequences, because the next email to the address causes the same event.
  */
-export function emailEventsConsumer(backend: Backend, emails: ProjectEmails): (event: unknown) => Promise<void> {
+function emailEventsConsumer(backend: Backend, emails: ProjectEmails): (event: unknown) => Promise<void> {
   const { log, reportFailure } = backend;
   const stop = stopping(backend, emails);
   return async (event) => {
@@ -58,7 +56,7 @@ export function emailEventsConsumer(backend: Backend, emails: ProjectEmails): (e
 }
 
 /** Consumes messages about summaries of emails. The queue delays each one until a summary can be due. */
-export function summaryConsumer(backend: Backend, { summarize }: ProjectEmails) {
+function summaryConsumer(backend: Backend, { summarize }: ProjectEmails) {
   return consume<SQSRecord>(EventType.SQS, {
     reportFailure: backend.reportFailure,
     handle: ({ body }) => summarize(v.parse(SummaryMessage, JSON.parse(body)), dashboardUrlOf(backend)),
@@ -92,12 +90,21 @@ function stopping(backend: Backend, emails: ProjectEmails) {
     const id = await emails.reserve(project, what, now);
     const isFirst = await add(mark);
     if (id === null) return;
-    if (isFirst)
-      await emails.send(
-        id,
-        undeliverableEmail({ ...project, undeliverable: withMark(project, mark) }, what, dashboardUrlOf(backend), now),
+    if (isFirst) {
+      const email = emailOf(
+        { project, dashboardUrl: dashboardUrlOf(backend) },
+        {
+          to: recipientsOf({ ...project, undeliverable: withMark(project, mark) }, now),
+          subject: 'Emails do not arrive',
+          paragraphs: [
+            what,
+            'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.',
+          ],
+          link: ['Open the settings', '/live/settings'],
+        },
       );
-    else await emails.confirm(projectId, id);
+      await emails.send(id, email);
+    } else await emails.confirm(projectId, id);
 
     function add(mark: UndeliverableEmail): Promise<boolean> {
       return optimistically(async () => {
@@ -107,15 +114,4 @@ function stopping(backend: Backend, emails: ProjectEmails) {
       });
     }
   };
-}
-
-function undeliverableEmail(project: ProjectRecord, what: string, dashboardUrl: string, nowMs: number): Email {
-  const context = { project, dashboardUrl };
-  return emailOf(
-    recipientsOf(project, nowMs).to,
-    context,
-    'Emails do not arrive',
-    [what, 'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.'],
-    linkTo(context, 'Open the settings', '/live/settings'),
-  );
 }

@@ -15,7 +15,7 @@ import {
   summarized,
   type Told,
 } from './email-budget.ts';
-import { type Email, emailOf, emailTime, linkTo, recipientsOf } from './emails.ts';
+import { type Email, emailOf, emailTime, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
 import { projects as projectsIn } from './store.ts';
 
@@ -134,22 +134,22 @@ function summaryOf(
   dashboardUrl: string,
   now: number,
 ): Email {
-  const context = { project, dashboardUrl };
   const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
-  const from = emailTime(since);
   return emailOf(
-    recipientsOf({ ...project, emails: [...project.emails, ...to] }, now).to,
-    context,
-    'Summary of notifications',
-    [
-      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${from}.`,
-      ...(lines.length > 0 ? [lines.join('\n')] : []),
-      ...(changes > 0
-        ? [
-            `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
-          ]
-        : []),
-    ],
-    changes > 0 ? linkTo(context, 'Open the audit log', '/live/settings') : linkTo(context, 'Open the dashboard', ''),
+    { project, dashboardUrl },
+    {
+      to: recipientsOf({ ...project, emails: [...project.emails, ...to] }, now),
+      subject: 'Summary of notifications',
+      paragraphs: [
+        `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${emailTime(since)}.`,
+        ...(lines.length > 0 ? [lines.join('\n')] : []),
+        ...(changes > 0
+          ? [
+              `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
+            ]
+          : []),
+      ],
+      link: changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', ''],
+    },
   );
 }

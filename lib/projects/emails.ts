@@ -41,28 +41,33 @@ export interface EmailContext {
 /** The URL of the dashboard below the base URL of a request. */
 export const dashboardOf = (baseUrl: string): string => (baseUrl === '' ? '' : `${baseUrl}/dashboard`);
 
-/** The link to a place in the dashboard, such as `/live/settings`. */
-export const linkTo = ({ dashboardUrl }: EmailContext, label: string, place: string): Link | undefined =>
-  dashboardUrl === '' ? undefined : { label, url: place === '' ? dashboardUrl : `${dashboardUrl}#${place}` };
+/** The link to a place in the dashboard, if its URL is known. */
+const linksTo = ({ dashboardUrl }: EmailContext, label: string, place: string): Link[] =>
+  dashboardUrl === '' ? [] : [{ label, url: place === '' ? dashboardUrl : `${dashboardUrl}#${place}` }];
 
-/** An email of paragraphs, whose text never becomes markup, and a link. */
-export function emailOf(
-  to: readonly string[],
-  context: EmailContext,
-  subject: string,
-  paragraphs: readonly string[],
-  link?: Link,
-): Email {
+/** What an email to a project says. */
+interface Message {
+  to: readonly string[];
+  subject: string;
+  /** Their text never becomes markup. */
+  paragraphs: readonly string[];
+  /** The label of a link, and its place in the dashboard, such as `/live/settings`. */
+  link: [label: string, place: string];
+}
+
+export function emailOf(context: EmailContext, { to, subject, paragraphs, link }: Message): Email {
   const { text, html } = footerOf(context);
-  const body = paragraphs.map((each) => `<p>${escapeHtml(each).replaceAll('\n', '<br>')}</p>`).join('\n');
+  const links = linksTo(context, ...link);
   return {
     projectId: context.project.id,
     to,
     subject: `${subject} (${context.project.id})`,
-    text: [...paragraphs, ...(link ? [textOf(link)] : []), text].join('\n\n'),
-    html: htmlDocument([body, ...(link ? [button(link)] : []), html].join('\n')),
+    text: [...paragraphs, ...links.map(textOf), text].join('\n\n'),
+    html: htmlDocument([paragraphs.map(paragraph).join('\n'), ...links.map(button), html].join('\n')),
   };
 }
+
+const paragraph = (text: string): string => `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>`;
 
 /** The end of every email: who sends it, why, and where to change that. */
 export function footerOf(context: EmailContext): { text: string; html: string } {
@@ -70,10 +75,10 @@ export function footerOf(context: EmailContext): { text: string; html: string } 
   const sender =
     dashboardUrl === '' ? 'Document Sync Service' : `Document Sync Service at ${new URL(dashboardUrl).host}`;
   const reason = `${sender} sends this email because this is a notification address of the project "${inert(project.name)}".`;
-  const settings = linkTo(context, 'Change the addresses', '/live/settings');
+  const settings = linksTo(context, 'Change the addresses', '/live/settings');
   return {
-    text: `--\n${[reason, ...(settings ? [textOf(settings)] : [])].join('\n')}`,
-    html: `<p style="border-top:1px solid #d1d5db;color:#4b5563;font-size:13px;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings ? ` ${anchor(settings)}.` : ''}</p>`,
+    text: `--\n${[reason, ...settings.map(textOf)].join('\n')}`,
+    html: `<p style="border-top:1px solid #d1d5db;color:#4b5563;font-size:13px;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings.map((each) => ` ${anchor(each)}.`).join('')}</p>`,
   };
 }
 
@@ -135,12 +140,11 @@ export const markOf = ({ undeliverable = [] }: Addresses, address: string, nowMs
   undeliverable.find(({ email, at }) => isSameMailbox(email, address) && at > nowMs - MARK_MS);
 
 /** The recipients of an email to a project: each of its mailboxes once, without the undeliverable ones. */
-export function recipientsOf(project: Addresses & { id: string }, nowMs: number): Pick<Email, 'projectId' | 'to'> {
-  const to = project.emails.filter((address, i, all) => {
+export function recipientsOf(project: Addresses, nowMs: number): string[] {
+  return project.emails.filter((address, i, all) => {
     const isFirst = all.findIndex((each) => isSameMailbox(each, address)) === i;
     return isFirst && !markOf(project, address, nowMs);
   });
-  return { projectId: project.id, to };
 }
 
 /** Adds a mark. If there are too many, the oldest one of an address that the project does not have anymore is removed. */

@@ -10,7 +10,7 @@ import { AUDIT_KEPT_MS, type AuditAction, auditResource } from './audit.ts';
 import { auditing, auditLog } from './audit-store.ts';
 import { emailAllowedAt, withEmail } from './email-budget.ts';
 import { projectEmails } from './email-store.ts';
-import { dashboardOf, type Email, emailOf, isSameMailbox, linkTo, markOf, recipientsOf } from './emails.ts';
+import { dashboardOf, type Email, emailOf, isSameMailbox, markOf, recipientsOf } from './emails.ts';
 import { notifying, projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
 
@@ -48,7 +48,7 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
 
     async sendTestEmail(request) {
       const sent = await test(request, (project, now) => {
-        const { to } = recipientsOf(project, now);
+        const to = recipientsOf(project, now);
         return to.length > 0
           ? { action: 'project.test_email_sent', change: {}, to }
           : new Problem('conflict', 'Confirm or replace the addresses of the project first.');
@@ -123,13 +123,16 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
 }
 
 function testEmail(project: ProjectRecord, to: readonly string[], baseUrl: string): Email {
-  const context = { project, dashboardUrl: dashboardOf(baseUrl) };
   return emailOf(
-    to,
-    context,
-    'Test email',
-    ['Notifications reach this address. A request with an admin key sent this test. No action is needed.'],
-    linkTo(context, 'Open the settings', '/live/settings'),
+    { project, dashboardUrl: dashboardOf(baseUrl) },
+    {
+      to,
+      subject: 'Test email',
+      paragraphs: [
+        'Notifications reach this address. A request with an admin key sent this test. No action is needed.',
+      ],
+      link: ['Open the settings', '/live/settings'],
+    },
   );
 }
 

@@ -3,7 +3,7 @@ import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { ProjectEmails } from './email-store.ts';
-import { dashboardOf, type Email, emailOf, emailTime, inert, linkTo, recipientsOf } from './emails.ts';
+import { dashboardOf, type Email, emailOf, emailTime, inert, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
 
 /** A change that the owners of a project are notified of, because an attacker would make it. */
@@ -56,16 +56,17 @@ export function noticeEmail(
   { subject, change }: Notice,
   { keyId, address, baseUrl, at }: NoticeSource,
 ): Email {
-  const context = { project, dashboardUrl: dashboardOf(baseUrl) };
   return emailOf(
-    recipientsOf(project, at).to,
-    context,
-    subject,
-    [
-      `${change} It used the key ${keyId} and came from the IP address ${address} on ${emailTime(at)}.`,
-      `If you expected this, no action is needed. Otherwise, revoke ${keyId}, and review its changes in the audit log.`,
-    ],
-    linkTo(context, `Open ${keyId} in the dashboard`, `/live/keys/${keyId}`),
+    { project, dashboardUrl: dashboardOf(baseUrl) },
+    {
+      to: recipientsOf(project, at),
+      subject,
+      paragraphs: [
+        `${change} It used the key ${keyId} and came from the IP address ${address} on ${emailTime(at)}.`,
+        `If you expected this, no action is needed. Otherwise, revoke ${keyId}, and review its changes in the audit log.`,
+      ],
+      link: [`Open ${keyId} in the dashboard`, `/live/keys/${keyId}`],
+    },
   );
 }
 
