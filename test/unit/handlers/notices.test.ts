@@ -118,17 +118,6 @@ describe('a request that changes nothing', () => {
 });
 
 describe('a test email', () => {
-  it('is sent once per minute, with an entry in the audit log', async () => {
-    const { state, test, actions } = await setUp();
-    expect(await test()).toEqual({ body: { emails: OLD } });
-    state.now += 17_500;
-    expect(await test()).toMatchObject({ code: 'too_many_requests', headers: { 'Retry-After': '43' } });
-    expect([state.emails.length, await actions()]).toEqual([1, ['project.test_email_sent']]);
-    state.now += 42_500;
-    expect(await test()).toHaveProperty('body');
-    expect(state.emails).toHaveLength(2);
-  });
-
   it('counts for the limit even if SES fails', async () => {
     const { state, test } = await setUp();
     state.isDown = true;

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { ChangeProject, EmailAddress, ProjectResource, projectResource } from '../../../lib/projects/project.ts';
+import {
+  ChangeProject,
+  EmailAddress,
+  ProjectResource,
+  projectResource,
+  shareKey,
+  shareKeyOf,
+} from '../../../lib/projects/project.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 describe('an email address', () => {
@@ -95,9 +102,25 @@ describe('a change of a project', () => {
     [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] "a@example.com" is a duplicate']],
     [{ emails: ['a@example.com', 'A@Example.com'] }, ['emails[1] "A@Example.com" is a duplicate']],
     [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
+    [{ emails: [1] }, ['emails[0] must be a string']],
+    [{ emails: null }, ['emails must be an array']],
+    [{ emails: 'a@example.com' }, ['emails must be an array']],
     [{ on_leak: 'report' }, ['on_leak is not a known field']],
     [{ id: 'prj_2' }, ['id is not a known field']],
   ])('%j: %j', (change, violations) => {
     expect(violationsOf(ChangeProject, change)).toEqual(violations);
+  });
+});
+
+describe('a share of the request rate', () => {
+  it('has projects, and a project is always in the same share', () => {
+    const projects = Array.from({ length: 2000 }, (_, i) => `prj_${i}`);
+    const used = new Set(projects.map((id) => shareKeyOf('share', id)));
+    expect([...used].sort()).toEqual(Array.from({ length: 32 }, (_, i) => `share${String(i).padStart(2, '0')}`));
+    expect(projects.map((id) => shareKeyOf('share', id))).toEqual(projects.map((id) => shareKeyOf('share', id)));
+  });
+
+  it('has a key of the same length as the others, so that no key is a prefix of another', () => {
+    expect([shareKey('a', 0), shareKey('a', 9), shareKey('a', 31)]).toEqual(['a00', 'a09', 'a31']);
   });
 });
