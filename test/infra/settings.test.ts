@@ -34,14 +34,8 @@ describe('the template', () => {
       SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
       EndpointAccessMode: 'STRICT',
     });
-    template.hasResourceProperties('AWS::ApiGateway::RestApi', {
-      Name: 'Second',
-      DisableExecuteApiEndpoint: true,
-    });
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true });
     template.resourceCountIs('AWS::ApiGateway::Account', 0);
-    template.allResourcesProperties('AWS::Lambda::Function', {
-      Environment: { Variables: { POWERTOOLS_METRICS_NAMESPACE: 'Second' } },
-    });
     template.hasOutput('BaseUrl', { Value: 'https://api.example.com' });
     template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
     template.hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
@@ -52,13 +46,6 @@ describe('the template', () => {
 
   it('attaches a web ACL to the stage without a domain too', () => {
     synth(choices.names?.[1] ?? {}).resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
-  });
-
-  it('authorizes every request, without a cache', () => {
-    synth({}).allResourcesProperties('AWS::ApiGateway::Authorizer', {
-      AuthorizerResultTtlInSeconds: 0,
-      IdentitySource: 'method.request.header.Authorization',
-    });
   });
 
   it('limits the concurrency of every queue to the lowest setting', () => {

@@ -41,14 +41,6 @@ describe('the execution environments of a function', () => {
     expect([fn.busy, fn.size]).toEqual([0, 3]);
   });
 
-  it('are reused in last-in-first-out order, so that others become idle', async () => {
-    const fn = createFunction(ID, { options: { concurrency: 4 } });
-    const file = await fill(fn, 4);
-    const ids = new Set();
-    for (let i = 0; i < 8; i++) ids.add(await fn.invoke({ file }));
-    expect([fn.size, ids.size]).toEqual([4, 1]);
-  });
-
   it('are stopped when they are idle, and never when they are busy', async () => {
     const fn = createFunction(ID, { options: { concurrency: 3, idleMs: 100 } });
     const [long, short] = [join(directory, randomUUID()), join(directory, randomUUID())];
@@ -116,11 +108,5 @@ describe('a function with reserved concurrency', () => {
     await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
     expect(await Promise.all(running)).toEqual(['ok', 'ok']);
     expect(await fn.invoke({ ms: 0 })).toBe('ok');
-  });
-
-  it('never runs with a limit of 0', async () => {
-    const fn = createFunction(HANG, { properties: { ReservedConcurrentExecutions: 0 } });
-    await expect(fn.invoke({ ms: 0 })).rejects.toMatchObject({ name: THROTTLED });
-    expect(fn.size).toBe(0);
   });
 });

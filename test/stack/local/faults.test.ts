@@ -1,5 +1,4 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { Endpoints, type Fault, type ServiceCall } from '../../../infra/local/services/endpoints.ts';
@@ -14,7 +13,6 @@ beforeAll(async () => {
     performed.push(body);
     return { headers: { 'Content-Type': 'application/x-amz-json-1.0' }, body: '{"Item":{"a":{"S":"b"}}}' };
   });
-  endpoints.add('ses', () => ({ headers: { 'Content-Type': 'text/xml' }, body: '<SendEmailResponse/>' }));
 });
 beforeEach(() => {
   performed.length = 0;
@@ -46,39 +44,5 @@ describe('a fault of one try', () => {
     expect(calls.map(({ attempt }) => attempt)).toEqual([1, 2]);
     expect(new Set(calls.map(({ callId }) => callId)).size).toBe(1);
     expect(performed).toHaveLength(timesPerformed);
-  });
-});
-
-describe('a call', () => {
-  it('contains its parameters', async () => {
-    failAt(0, 'throttled');
-    await read();
-    expect(calls).toMatchObject([
-      { service: 'dynamodb', action: 'GetItem', attempt: 1, input: { TableName: 't', Key: { pk: { S: 'a' } } } },
-    ]);
-  });
-
-  it('contains its parameters from a form', async () => {
-    failAt(0, 'throttled');
-    const credentials = { accessKeyId: 'role', secretAccessKey: 'local' };
-    const client = new SESClient({ endpoint: endpoints.url('ses'), region: 'us-east-1', credentials });
-    const Message = { Subject: { Data: 'Hello' }, Body: { Text: { Data: 'Hello' } } };
-    await client.send(
-      new SendEmailCommand({ Source: 'a@example.com', Destination: { ToAddresses: ['b@example.com'] }, Message }),
-    );
-    client.destroy();
-    expect(calls).toMatchObject([
-      {
-        action: 'SendEmail',
-        principal: 'role',
-        input: { Source: 'a@example.com', Message: { Subject: { Data: 'Hello' } } },
-      },
-    ]);
-  });
-
-  it('reaches the interceptor without a body', async () => {
-    failAt(0, 'throttled');
-    await fetch(endpoints.url('dynamodb'), { method: 'POST' });
-    expect(calls).toMatchObject([{ attempt: 1, input: {} }]);
   });
 });
