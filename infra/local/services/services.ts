@@ -53,12 +53,7 @@ export async function startServices(options: ServicesOptions) {
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const buckets = createBuckets(template);
   const iam = new LocalIam(template);
-  const ses = new LocalSes(
-    now,
-    iam,
-    emails,
-    template.ofType('AWS::SES::ConfigurationSet').map(({ id }) => id),
-  );
+  const ses = new LocalSes(now, iam, emails);
   const groups = template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id);
   const scheduler = new LocalScheduler({ groups, now, speed, iam, queueAt, kept: schedules });
   endpoints.add('sqs', sqsService(queues, iam));

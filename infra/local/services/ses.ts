@@ -33,14 +33,12 @@ export class LocalSes {
   readonly suppressed = new Set<string>();
   /** Receives the events of emails. */
   publish: Publish = () => {};
-  private readonly configurationSets: readonly string[];
   private readonly now: () => number;
   private readonly iam: LocalIam;
   private readonly kept: Map<string, SentEmail>;
 
   /** `kept` contains the emails by id. */
-  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentEmail>, configurationSets: readonly string[]) {
-    this.configurationSets = configurationSets;
+  constructor(now: () => number, iam: LocalIam, kept: Map<string, SentEmail>) {
     this.now = now;
     this.iam = iam;
     this.kept = kept;
@@ -64,8 +62,6 @@ export class LocalSes {
       this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
     }
     requireEmail({ source: of('Source'), recipients, subject: of('Message.Subject.Data'), bytes: body.length });
-    if (!this.configurationSets.includes(configurationSet))
-      throw new ServiceError('ConfigurationSetDoesNotExist', `Configuration set <${configurationSet}> does not exist.`);
     this.requireVerified(recipients);
     const messageId = randomUUID();
     const email = { source: of('Source'), messageId, configurationSet, tags: tagsOf(form) };

@@ -54,7 +54,7 @@ describe('the emails', () => {
   it('are limited to the newest 10,000', () => {
     const iam = new LocalIam(readTemplate());
     iam.isPermissive = true;
-    const ses = new LocalSes(() => 0, iam, new Map(), ['set']);
+    const ses = new LocalSes(() => 0, iam, new Map());
     for (let i = 0; i < 10_010; i++) {
       const form = {
         Action: 'SendEmail',
