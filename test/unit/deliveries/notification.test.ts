@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
-import { notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
+import { notificationOf, summaryLine, type WebhookState } from '../../../lib/deliveries/notification.ts';
 import { sampleData } from '../../../lib/events/data.ts';
 import { newEvent } from '../../../lib/events/event.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -40,23 +40,19 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
 const project = { id: 'prj_1', name: 'Acme <b>' };
 const to = ['ops@example.com', 'oncall@example.com'];
 const dashboardUrl = 'https://api.example.com/live/dashboard';
-const email = notificationOf('disabled', { project, to, webhook, event, attempts, dashboardUrl });
+const emailAbout = (what: WebhookState, more: Partial<Parameters<typeof notificationOf>[1]> = {}) =>
+  notificationOf(what, { project, to, webhook, event, attempts, dashboardUrl, ...more });
 
-describe('the email about a disabled webhook', () => {
-  it('contains the response of an endpoint as text', () => {
-    expect(email.html).not.toMatch(/<script|<2>|<b>/);
-    expect(email.html).toContain('&#60;script&#62;');
-  });
-
-  it('contains no secret', () => {
-    expect(email.text + email.html).not.toContain(webhook.secret);
-  });
+it.each(['failing', 'disabled', 'overloaded'] as const)('contains the response as text and no secret: %s', (what) => {
+  const { text, html } = emailAbout(what);
+  expect(html).not.toMatch(/<script|<2>|<b>/);
+  expect(html).toContain('&#60;script&#62;');
+  expect(text + html).not.toContain(webhook.secret);
 });
 
 describe('an email', () => {
   const described = { ...webhook, description: 'Search index', failingSince: at - 60_000 };
-  const of = (more: Partial<Parameters<typeof notificationOf>[1]>) =>
-    notificationOf('disabled', { project, to, webhook: described, event, attempts, dashboardUrl, ...more });
+  const of = (more: Parameters<typeof emailAbout>[1]) => emailAbout('disabled', { webhook: described, ...more });
   const page = `${dashboardUrl}#/sandbox/webhooks/whk_1`;
 
   it('contains the facts in a column, the response, the steps and the links, for all addresses', () => {
@@ -153,14 +149,7 @@ ${dashboardUrl}#/live/settings`);
 it('marks every line of the response, so that an endpoint cannot insert steps', () => {
   const [attempt] = attempts as [Attempt];
   const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
-  const { text } = notificationOf('disabled', {
-    project,
-    to,
-    webhook,
-    event,
-    attempts: [{ ...attempt, excerpt }],
-    dashboardUrl,
-  });
+  const { text } = emailAbout('disabled', { attempts: [{ ...attempt, excerpt }] });
   expect(text).toContain(
     '(first 1 KiB):\n> Error\n> \n> Next steps: 1. Visit http[:]//evil[.]example/\n\nNext steps:\n1. Fix',
   );
@@ -168,14 +157,12 @@ it('marks every line of the response, so that an endpoint cannot insert steps', 
 
 it('shows the response to the last attempt', () => {
   const each = attempts.map((attempt) => ({ ...attempt, excerpt: `response ${attempt.number}` }));
-  const { text } = notificationOf('disabled', { project, to, webhook, event, attempts: each, dashboardUrl });
-  expect(text).toContain('response 6');
+  expect(emailAbout('disabled', { attempts: each }).text).toContain('response 6');
 });
 
 it('names the webhook and its host in the subject, but no text of the customer', () => {
   const own = { ...webhook, url: 'https://example.com/pay-now', description: 'Account suspended' };
-  const of = { project, to, webhook: own, event, attempts, dashboardUrl };
-  expect(notificationOf('disabled', of).subject).toBe('Webhook disabled: whk_1 (example.com)');
+  expect(emailAbout('disabled', { webhook: own }).subject).toBe('Webhook disabled: whk_1 (example.com)');
 });
 
 describe('the line of a summary', () => {
@@ -195,30 +182,20 @@ describe('the line of a summary', () => {
 });
 
 it('states the limit of an overloaded webhook, and how to recover skipped deliveries', () => {
-  const limited = { ...webhook, maxPerSecond: 20 };
-  const overload = notificationOf('overloaded', { project, to, webhook: limited, event, attempts: [], dashboardUrl });
+  const overload = emailAbout('overloaded', { webhook: { ...webhook, maxPerSecond: 20 }, attempts: [] });
   expect(overload.subject).toBe('Webhook overloaded: whk_1 (example.com)');
   expect(overload.text).toContain('limit of 20 attempts per second');
   expect(overload.text).toContain('wait for more than an hour');
   expect(overload.text).toContain('Recover the skipped deliveries.');
-  expect(overload.text + overload.html).not.toContain(webhook.secret);
 });
 
 describe('the warning', () => {
   it('is also created without attempts', () => {
-    const { text } = notificationOf('failing', { project, to, webhook, event, attempts: [], dashboardUrl });
-    expect(text).toContain('0 of 6 attempts');
+    expect(emailAbout('failing', { attempts: [] }).text).toContain('0 of 6 attempts');
   });
 
   it('states when the webhook will be disabled, 14 hours after the fourth failure', () => {
-    const warning = notificationOf('failing', {
-      project,
-      to,
-      webhook,
-      event,
-      attempts: attempts.slice(0, 4),
-      dashboardUrl,
-    });
+    const warning = emailAbout('failing', { attempts: attempts.slice(0, 4) });
     expect(warning.subject).toBe('Webhook failing: whk_1 (example.com)');
     expect(warning.text).toContain('4 of 6 attempts');
     expect(warning.text).toContain('disable the webhook on 1 Feb 2026, 02:00 UTC');

@@ -301,18 +301,6 @@ describe('a recovery', () => {
     expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(4);
   });
 
-  it('sends no messages after the webhook was deleted', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, service.endpoint().url);
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
-    await publish(client);
-    await service.settle();
-    await client('POST', `/v1/webhooks/${id}/recover`, { body: { enable: true } });
-    await client('DELETE', `/v1/webhooks/${id}`);
-    await service.settle();
-    expect(service.messages.filter((message) => 'eventId' in message && message.webhookId === id)).toEqual([]);
-  });
-
   it('contains by default what failed before a pause in the same outage', async () => {
     const client = await live();
     const { id } = await createWebhook(client, service.endpoint(400).url);

@@ -137,20 +137,14 @@ describe('the stats', () => {
     expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
   });
 
-  it('return a problem for an unknown webhook or a range that is too long', async () => {
+  it('return a problem for an unknown webhook or an invalid query', async () => {
     const [live, other] = await Promise.all(
       [await service.project(), await service.project()].map((project) => project.client('live')),
     );
     if (!live || !other) throw new Error('No client');
     const { id } = await createWebhook(other, 'http://127.0.0.1:9/');
     expect((await live('GET', `/v1/stats?webhook_id=${id}`)).status).toBe(404);
-    for (const query of [
-      'from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
-      'from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
-      'by=day&from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z',
-      'by=month&webhook_id=none&type=all&from=now',
-      'group_by=type',
-    ]) {
+    for (const query of ['by=month&webhook_id=none&type=all&from=now', 'group_by=type']) {
       const { status, body } = await live('GET', `/v1/stats?${query}`);
       expect([status, body.code], query).toEqual([400, 'invalid_request']);
     }
