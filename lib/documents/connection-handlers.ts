@@ -5,8 +5,15 @@ import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { checkQueue, connections as connectionsIn } from './connection-store.ts';
-import { type ConnectionRecord, connectionResource, storedConnectionId } from './connections.ts';
-import { isLapsed, lostEvent, mayClose, mayRenew } from './lost-connections.ts';
+import {
+  type ConnectionRecord,
+  connectionResource,
+  isLapsed,
+  lostEvent,
+  mayClose,
+  mayRenew,
+  storedConnectionId,
+} from './connections.ts';
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 

@@ -5,8 +5,7 @@ import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
 import { checkQueue, connections as connectionsIn } from './connection-store.ts';
-import { CheckMessage } from './connections.ts';
-import { isLapsed, lostEvent } from './lost-connections.ts';
+import { CheckMessage, isLapsed, lostEvent } from './connections.ts';
 
 /** Consumes checks of connections. The queue delays each message until the lease should have ended. */
 export function checkConsumer(backend: Backend) {

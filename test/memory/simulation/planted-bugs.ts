@@ -241,7 +241,7 @@ export const PLANTED_BUGS = [
   {
     name: 'a connection is lost at its last renewal',
     promise: 'A connection is lost when its last lease expires',
-    file: 'lib/documents/lost-connections.ts',
+    file: 'lib/documents/connections.ts',
     from: 'lost_at: iso(expiresAt)',
     to: 'lost_at: iso(lastSeenAt)',
   },

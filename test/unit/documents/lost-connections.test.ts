@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/check-connection.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { type ConnectionRecord, storedConnectionId } from '../../../lib/documents/connections.ts';
-import { isLapsed, lostEvent } from '../../../lib/documents/lost-connections.ts';
+import { type ConnectionRecord, isLapsed, lostEvent, storedConnectionId } from '../../../lib/documents/connections.ts';
 import { newConnection, now, recordOf } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
