@@ -84,5 +84,3 @@ function partitionQuery(
   const query = rangeQuery({ pk: keyOf('').pk }, range, filters);
   return { query: { ...query, ProjectionExpression: 'sk', ConsistentRead: false }, keyOf };
 }
-
-export type EventStore = ReturnType<typeof eventStore>;

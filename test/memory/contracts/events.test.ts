@@ -1,14 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.ts';
-import type { EventStore } from '../../../lib/events/store.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { HOUR_MS, newSpace, newStoredEvent, now, recordOf, walk } from './builders.ts';
 import { companion, stores } from './stores.ts';
 
 describe.each(stores)('events in $name', ({ table, short }) => {
-  const { publish, get, list } = eventStore(table) satisfies EventStore;
+  const { publish, get, list } = eventStore(table);
   const stored = async (event: StoredEvent) => recordOf(await get(event, event.id));
 
   it('are stored unchanged until they expire, together with other writes', async () => {

