@@ -4,7 +4,6 @@ import { credentialOf, may, reaches } from '../http/caller.ts';
 import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import {
   type ConnectionRecord,
   connectionResource,
@@ -14,6 +13,7 @@ import {
   mayRenew,
   storedConnectionId,
 } from './connections.ts';
+import { checkQueue, connections as connectionsIn } from './store.ts';
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 

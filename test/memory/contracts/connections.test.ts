@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { connections } from '../../../lib/documents/connection-store.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
+import { connections } from '../../../lib/documents/store.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import type { Space } from '../../../lib/space.ts';
