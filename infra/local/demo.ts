@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../../lib/events/types.ts';
-import type { KEY_TYPES } from '../../lib/keys/api-key.ts';
+import type { KEY_TYPES } from '../../lib/keys/key-format.ts';
 import type { DemoReceiver } from './demo-receiver.ts';
 import type { LocalStack } from './stack.ts';
 

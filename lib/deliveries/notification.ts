@@ -14,7 +14,7 @@ import {
 import type { ProjectRecord } from '../projects/project.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
-import { FAILURES, type Failure } from './endpoint-failures.ts';
+import { FAILURES, type Failure } from './failure-codes.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /** The states of a webhook that cause an email. */

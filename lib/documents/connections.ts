@@ -4,7 +4,7 @@ import { newEventId } from '../events/placement.ts';
 import { MEANINGS } from '../events/types.ts';
 import { type Caller, reaches } from '../http/caller.ts';
 import type { Random } from '../ids.ts';
-import { keyIdOfToken } from '../keys/token-ids.ts';
+import { keyIdOfToken } from '../keys/revoked-tokens.ts';
 import { described, integer, iso, request, resource, text, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { DocumentKey } from './document.ts';

@@ -2,7 +2,7 @@ import { ConnectionId } from '../documents/connections.ts';
 import { DocumentKey } from '../documents/document.ts';
 import { idOf } from '../ids.ts';
 import { KeyReference } from '../keys/key.ts';
-import { TokenId } from '../keys/token-ids.ts';
+import { TokenId } from '../keys/revoked-tokens.ts';
 import type { PathParameter } from './operation.ts';
 
 /** The ids that examples use. */

@@ -1,5 +1,5 @@
-import { hashApiKey, parseApiKey, sameHash } from './api-key.ts';
 import { isUsable, type KeyRecord } from './key.ts';
+import { hashApiKey, parseApiKey, sameHash } from './key-format.ts';
 import { type Grant, parentOf, verifyToken } from './token.ts';
 
 /** Reads a key, strongly consistent, so a revocation applies immediately. */

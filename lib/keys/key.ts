@@ -12,7 +12,7 @@ import {
   timestamp,
   timestampInput,
 } from '../schema.ts';
-import { hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './api-key.ts';
+import { hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './key-format.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;

@@ -7,8 +7,6 @@ import { auditing } from '../projects/audit-store.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';
 import type { KeyRecord } from './key.ts';
-import { apiKeys } from './store.ts';
-import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import {
   hasExpired,
   isTokenOf,
@@ -17,7 +15,9 @@ import {
   MAX_REVOKED_TOKENS_BY_ADMIN,
   newTokenId,
   withRevoked,
-} from './token-ids.ts';
+} from './revoked-tokens.ts';
+import { apiKeys } from './store.ts';
+import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import { verificationOf } from './token-verification.ts';
 
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');

@@ -4,9 +4,9 @@ import { Pattern } from '../documents/document.ts';
 import { list, uniqueList } from '../lists.ts';
 import { check, described, integer, oneOf, request, resource, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
-import { environmentOf, KEY_ID } from './api-key.ts';
 import type { KeyRecord } from './key.ts';
-import { CLOCK_LEEWAY_MS } from './token-ids.ts';
+import { environmentOf, KEY_ID } from './key-format.ts';
+import { CLOCK_LEEWAY_MS } from './revoked-tokens.ts';
 
 /** Bytes of a token. */
 export const MAX_TOKEN_BYTES = 2048;

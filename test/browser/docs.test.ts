@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { FAILURES } from '../../lib/deliveries/endpoint-failures.ts';
+import { FAILURES } from '../../lib/deliveries/failure-codes.ts';
 import { apiOperations } from '../../lib/http/operations.ts';
 import { PROBLEMS } from '../../lib/http/problems.ts';
 import { useService } from '../support/service.ts';

@@ -7,7 +7,7 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import { carrying, type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
 import { newEvent } from '../../../lib/events/event.ts';
 import { newEventId } from '../../../lib/events/placement.ts';
-import { parseApiKey } from '../../../lib/keys/api-key.ts';
+import { parseApiKey } from '../../../lib/keys/key-format.ts';
 import { changed } from '../../support/changed.ts';
 import { bareClient } from './bare-client.ts';
 import { median } from './median.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
-import { FAILURES } from '../../../lib/deliveries/endpoint-failures.ts';
+import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
 import { notificationOf, summaryLine, type WebhookState } from '../../../lib/deliveries/notification.ts';
 import { sampleData } from '../../../lib/events/data.ts';
 import { newEvent } from '../../../lib/events/event.ts';

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
-import { encodeBase62 } from '../../../lib/keys/key-format.ts';
+import { newApiKey } from '../../../lib/keys/key-format.ts';
+import { encodeBase62 } from '../../../lib/keys/key-parts.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 

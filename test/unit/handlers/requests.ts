@@ -1,5 +1,5 @@
 import type { Request } from '../../../lib/http/request.ts';
-import type { KeyType } from '../../../lib/keys/api-key.ts';
+import type { KeyType } from '../../../lib/keys/key-format.ts';
 
 /** The error of a transaction that ran into another one, or whose condition was false. */
 export const canceled = (Code: 'TransactionConflict' | 'ConditionalCheckFailed') =>

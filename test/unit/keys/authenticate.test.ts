@@ -1,10 +1,10 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { hashApiKey, newApiKey } from '../../../lib/keys/api-key.ts';
 import { authenticate } from '../../../lib/keys/authenticate.ts';
 import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
+import { hashApiKey, newApiKey } from '../../../lib/keys/key-format.ts';
+import { newTokenId } from '../../../lib/keys/revoked-tokens.ts';
 import { signToken } from '../../../lib/keys/token.ts';
-import { newTokenId } from '../../../lib/keys/token-ids.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const secret = () => Buffer.from(random(32)).toString('base64url');

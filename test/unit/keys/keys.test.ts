@@ -1,7 +1,6 @@
 import { randomBytes as random } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { hashApiKey } from '../../../lib/keys/api-key.ts';
 import {
   ChangeKey,
   CreateKey,
@@ -16,6 +15,7 @@ import {
   RotateKey,
   rotationExpiry,
 } from '../../../lib/keys/key.ts';
+import { hashApiKey } from '../../../lib/keys/key-format.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);

@@ -1,7 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
+import { newApiKey } from '../../../lib/keys/key-format.ts';
 import { MAX_TOKEN_BYTES, parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);

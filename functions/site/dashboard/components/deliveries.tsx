@@ -1,4 +1,4 @@
-import { FAILURES, type Failure } from '../../../../lib/deliveries/endpoint-failures.ts';
+import { FAILURES, type Failure } from '../../../../lib/deliveries/failure-codes.ts';
 import type { Trigger } from '../../../../lib/deliveries/retry-schedule.ts';
 import type { Delivery } from '../state/api.ts';
 import { Badge, type Tone } from './basics.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { KeyType } from '../../../../lib/keys/api-key.ts';
+import type { KeyType } from '../../../../lib/keys/key-format.ts';
 import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { ActionForm } from '../components/action-form.tsx';

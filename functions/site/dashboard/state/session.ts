@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { KEY_FORMAT } from '../../../../lib/keys/key-format.ts';
+import { KEY_FORMAT } from '../../../../lib/keys/key-parts.ts';
 import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
 import { type Call, createCall, type Key, type Problem, type ResponseOf, type Result } from './api.ts';
 import { type Loaded, useLoaded } from './hooks.ts';

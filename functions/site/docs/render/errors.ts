@@ -1,4 +1,4 @@
-import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
+import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
 import { ADVICE } from '../../../../lib/http/openapi/advice.ts';
 import { PROBLEMS, type ProblemCode } from '../../../../lib/http/problems.ts';
 import type { Article } from './guides.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { snippetsIn, verification } from '../../../../functions/site/docs/render/guides.ts';
-import { FAILURES } from '../../../../lib/deliveries/endpoint-failures.ts';
+import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
 import { isPattern, matchesPattern } from '../../../../lib/documents/patterns.ts';
 import { allOperations } from '../../../../lib/http/operations.ts';
 

@@ -6,7 +6,7 @@ import {
   type Failure,
   failureCode,
   isInternalFailure,
-} from '../../../lib/deliveries/endpoint-failures.ts';
+} from '../../../lib/deliveries/failure-codes.ts';
 
 /** An error in the format of Node. */
 const error = (code?: string, members: object = {}) => Object.assign(new Error('failed'), code && { code }, members);

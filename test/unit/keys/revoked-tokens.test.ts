@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
-import { newApiKey } from '../../../lib/keys/api-key.ts';
+import { newApiKey } from '../../../lib/keys/key-format.ts';
 import {
   hasExpired,
   isTokenOf,
@@ -12,7 +12,7 @@ import {
   newTokenId,
   TokenId,
   withRevoked,
-} from '../../../lib/keys/token-ids.ts';
+} from '../../../lib/keys/revoked-tokens.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const LEEWAY_MS = 5000;

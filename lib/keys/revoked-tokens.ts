@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
-import { sameHash } from './api-key.ts';
 import type { KeyRecord } from './key.ts';
+import { sameHash } from './key-format.ts';
 
 /*
  * The id of a token:

@@ -9,8 +9,8 @@ import {
   newApiKey,
   parseApiKey,
   sameHash,
-} from '../../../lib/keys/api-key.ts';
-import { encodeBase62, randomBase62 } from '../../../lib/keys/key-format.ts';
+} from '../../../lib/keys/key-format.ts';
+import { encodeBase62, randomBase62 } from '../../../lib/keys/key-parts.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/keys/usage.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
