@@ -1,13 +1,12 @@
 import { GatewayResponse, type IRestApi, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import { COMMON_HEADERS, CORS_HEADERS } from '../lib/http/headers.ts';
+import { COMMON_HEADERS, CORS_HEADERS, problemHeaders } from '../lib/http/headers.ts';
 import {
   OUTCOME_UNKNOWN,
   PROBLEM_TYPE,
   PROBLEMS,
   type ProblemCode,
   problemBody,
-  problemHeaders,
   problemType,
 } from '../lib/http/problems.ts';
 

@@ -1,6 +1,6 @@
 import type http from 'node:http';
-import { bounded, isSuccess, type Outcome } from '../deliveries/attempt.ts';
-import { EXCERPT_BYTES, excerptOf, type Failure, failureCode, isInternalFailure } from '../deliveries/failure-codes.ts';
+import { bounded, EXCERPT_BYTES, excerptOf, isSuccess, type Outcome } from '../deliveries/attempt.ts';
+import { type Failure, failureCode, isInternalFailure } from '../deliveries/failure-codes.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
 /** The maximum bytes that are read from a response body. */

@@ -10,7 +10,7 @@ import type { Trigger } from './retry-schedule.ts';
 export interface Outcome {
   /** `null` if there was no response. */
   statusCode: number | null;
-  /** A stable code of a failure (see endpoint-failures.ts), or `null`. */
+  /** A stable code of a failure (see failure-codes.ts), or `null`. */
   error: string | null;
   durationMs: number;
   /** At most 1 KiB of the response's text. */
@@ -113,4 +113,15 @@ export function bounded(headers: HeaderList): HeaderList {
     values.set(name, before === undefined ? value : `${before}, ${value}`);
   }
   return [...values];
+}
+
+/** Bytes of a response that are kept. */
+export const EXCERPT_BYTES = 1024;
+
+/** The first KiB of a response as text without control or direction characters; `null` if it is empty. */
+export function excerptOf(body: Buffer): string | null {
+  if (body.length === 0) return null;
+  // `stream` omits an incomplete character at the end.
+  const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
+  return printable(text);
 }

@@ -1,8 +1,9 @@
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, isSuccess } from './attempt.ts';
+import { isEmailOwed } from './disabling.ts';
 import type { DeliveryMessage } from './messages.ts';
-import { type DeliveryRecord, type RunId, runKey } from './record.ts';
-import { isUnderWay, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
+import type { DeliveryRecord } from './record.ts';
+import { type Due, isUnderWay, retryAfter } from './retry-schedule.ts';
 
 /**
  * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its
@@ -32,37 +33,18 @@ export function taskOf(
 const isLastOf = (message: DeliveryMessage, { run, attempt }: DeliveryRecord): boolean =>
   run === message.run && attempt === message.attempt;
 
-/** This run disabled the webhook, and the email about it may not be sent. */
-export const isEmailOwed = (run: RunId, { disabledBy, emailedAt }: WebhookRecord): boolean =>
-  disabledBy === runKey(run) && emailedAt === undefined;
-
 function isRecorded(message: DeliveryMessage, delivery: DeliveryRecord): boolean {
   if (delivery.run !== message.run) return delivery.run > message.run;
   // `skipped` and `canceled` end a run without an attempt of that number.
   return delivery.attempt >= message.attempt || !isUnderWay(delivery.status);
 }
 
-/** The time when an attempt is due, and the seconds until then. */
-export interface Due {
-  delaySeconds: number;
-  dueAt: number;
-}
-
-export const dueAfter = (dueAt: number, nowMs: number): Due => ({
-  dueAt,
-  delaySeconds: Math.max(0, Math.ceil((dueAt - nowMs) / 1000)),
-});
-
 /** The consequence of an attempt. */
 export type Verdict = { status: 'succeeded' } | ({ status: 'retrying' } & Due) | { status: 'failed' };
-
-/** The failure of the sixth attempt disables the webhook. A failed test event does not. */
-export const disablesWebhook = ({ status }: Verdict, isTest: boolean): boolean => status === 'failed' && !isTest;
 
 /** A 2xx response is a success. Every other outcome is retried on schedule up to the sixth attempt. A test event has one attempt. */
 export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
   if (isSuccess(attempt)) return { status: 'succeeded' };
-  const delaySeconds = RETRY_DELAYS_SECONDS[attempt.number - 1];
-  if (isTest || delaySeconds === undefined) return { status: 'failed' };
-  return { status: 'retrying', delaySeconds, dueAt: attempt.at + attempt.durationMs + delaySeconds * 1000 };
+  const due = isTest ? undefined : retryAfter(attempt.number, attempt.at + attempt.durationMs);
+  return due ? { status: 'retrying', ...due } : { status: 'failed' };
 }

@@ -1,6 +1,7 @@
 import { isTest } from '../events/event.ts';
 import { type Attempt, keptHeaders, type Post, postOf, type TimedOutcome, type Watch } from './attempt.ts';
-import { type Due, disablesWebhook, dueAfter, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
+import { type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
+import { disablesWebhook } from './disabling.ts';
 import type { Claim } from './endpoint-store.ts';
 import { isSlower, type Lane, laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
@@ -19,6 +20,7 @@ import {
 import type { Forwarding } from './queue-store.ts';
 import type { Turn } from './rate-limit.ts';
 import { deliveredEvent } from './record.ts';
+import { type Due, dueAfter } from './retry-schedule.ts';
 import type { Deliveries, DeliveryContext } from './store.ts';
 
 export interface DeliverDeps extends OutageDeps {

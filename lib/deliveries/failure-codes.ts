@@ -1,7 +1,5 @@
 // The browser imports this file too, so it must stay small.
 
-import { printable } from '../printable.ts';
-
 /** The codes of failed attempts. They are stable, because customers match on them. */
 export const FAILURES = {
   timeout: 'no complete response within 5 seconds',
@@ -22,9 +20,6 @@ export const FAILURES = {
 } as const;
 
 export type Failure = keyof typeof FAILURES;
-
-/** Bytes of a response that are kept. */
-export const EXCERPT_BYTES = 1024;
 
 const BY_CODE: Record<string, Failure> = {
   ABORT_ERR: 'timeout',
@@ -67,14 +62,6 @@ export function failureCode(error: unknown): Failure {
   if (code.startsWith('HPE_')) return 'response_invalid';
   if (code.startsWith('EAI_') || syscall === 'getaddrinfo') return 'dns_failed';
   return 'connection_failed';
-}
-
-/** The first KiB of a response as text without control or direction characters; `null` if it is empty. */
-export function excerptOf(body: Buffer): string | null {
-  if (body.length === 0) return null;
-  // `stream` omits an incomplete character at the end.
-  const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
-  return printable(text);
 }
 
 // After several addresses, Node reports all of their errors. The first one represents them.

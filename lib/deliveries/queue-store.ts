@@ -3,9 +3,9 @@ import type { Runtime } from '../aws/runtime.ts';
 import { schedules } from '../aws/schedules.ts';
 import { allDone } from '../concurrency.ts';
 import { LANE_QUEUES } from '../deployment.ts';
-import type { Due } from './decide.ts';
 import type { Lane } from './lanes.ts';
 import { attemptName, type DeliveryMessage, groupOf, type QueueMessage } from './messages.ts';
+import type { Due } from './retry-schedule.ts';
 import { MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
 
 export type DeliveryQueue = ReturnType<typeof deliveryQueue>;

@@ -1,4 +1,9 @@
+// The browser imports this file too, so it must stay small.
+
 import type { Slot } from './messages.ts';
+
+/** The highest rate limit of a webhook, and the highest pace of a recovery. */
+export const MAX_PER_SECOND = 500;
 
 /*
  * The rate limit of a webhook (`max_per_second`), with the generic cell rate algorithm (ITU-T I.371). Each attempt takes a token:

@@ -3,14 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import { type Attempt, derivedHeaders } from './attempt.ts';
-import {
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
-  isUnderWay,
-  TRIGGERS,
-  UNDELIVERED,
-  UNDER_WAY,
-} from './retry-schedule.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, TRIGGERS } from './retry-schedule.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */
 export interface DeliveryRecord {
@@ -59,25 +52,6 @@ export interface DeliveryFilter {
   until?: number | undefined;
   status?: DeliveryStatus | undefined;
   type?: EventType | undefined;
-}
-
-/** The deliveries of a recovery: those of events since `since` and before `until`. */
-export interface RecoveryWindow {
-  since: number;
-  until: number;
-  /** Only deliveries that ended without success at this time or later. */
-  endedSince?: number | undefined;
-  /** Deliveries in progress whose next attempt was due before this time are stuck, and redelivered too. */
-  stuckBefore: number;
-}
-
-/** The statuses that a recovery reads: ended deliveries, and stuck ones in progress. */
-export const RECOVERED_STATUSES: readonly DeliveryStatus[] = [...UNDELIVERED, ...UNDER_WAY];
-
-/** Whether a recovery redelivers it, because it ended without success, or its next attempt was due before `stuckBefore`. */
-export function isRecoverable({ status, test, nextAttemptAt = 0 }: DeliveryRecord, stuckBefore: number): boolean {
-  if (test || status === 'succeeded') return false;
-  return !isUnderWay(status) || nextAttemptAt < stuckBefore;
 }
 
 const headers = v.record(v.string(), v.string());

@@ -1,15 +1,11 @@
 import { allDone } from '../concurrency.ts';
-import { EVENT_RETENTION_MS } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Endpoints } from './endpoint-store.ts';
 import type { DeliveryLog } from './log-store.ts';
 import { firstMessage, type RecoverMessage } from './messages.ts';
 import type { DeliveryQueue } from './queue-store.ts';
-import type { RecoveryWindow } from './record.ts';
+import { stuckBefore, type Window } from './recovery-window.ts';
 import type { Deliveries } from './store.ts';
-
-/** A delivery is stuck if its attempt is overdue by this time, because no schedule, queue or outage lasts a day. */
-export const STUCK_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** The default pace of a recovery in deliveries per second. */
 export const DEFAULT_PER_SECOND = 50;
@@ -23,37 +19,12 @@ interface RecoveryDeps {
   clock(): number;
 }
 
-export type Window = Omit<RecoveryWindow, 'stuckBefore'>;
-
-/** A margin above the maximum difference between the clocks of functions. */
-const SKEW_MS = 60_000;
-
-/**
- * The window of a recovery. By default it contains the deliveries that ended without success since the first failed attempt or
- * pause after the last success. The times of the events do not count, because some of them had been retried for hours by then.
- */
-export function windowOf(
-  { undeliveredSince }: WebhookRecord,
-  { since, until }: { since?: number | undefined; until?: number | undefined },
-  now: number,
-): Window {
-  const isDefault = since === undefined && undeliveredSince !== undefined;
-  return {
-    since: Math.max(since ?? 0, now - EVENT_RETENTION_MS),
-    until: until ?? now + SKEW_MS,
-    ...(isDefault && { endedSince: undeliveredSince - SKEW_MS }),
-  };
-}
-
 /** The message that starts a recovery. `maxPerSecond` of the webhook limits its pace. */
 export function recoveryOf(webhook: WebhookRecord, window: Window, perSecond = DEFAULT_PER_SECOND): RecoverMessage {
   const { id: webhookId, projectId, environment } = webhook;
   const paced = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
   return { recover: { webhookId, projectId, environment, ...window, perSecond: paced } };
 }
-
-/** The due time before which a delivery is stuck. */
-export const stuckBefore = (nowMs: number): number => nowMs - STUCK_AFTER_MS;
 
 /**
  * Handles one second of a recovery and queues the message for the next one. Sends the messages of the runs before it records

@@ -4,6 +4,23 @@
 export const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43200] as const;
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1;
 
+/** The time when an attempt is due, and the seconds until then. */
+export interface Due {
+  delaySeconds: number;
+  dueAt: number;
+}
+
+export const dueAfter = (dueAt: number, nowMs: number): Due => ({
+  dueAt,
+  delaySeconds: Math.max(0, Math.ceil((dueAt - nowMs) / 1000)),
+});
+
+/** When the retry after a failed attempt is due; `undefined` after the last attempt. */
+export function retryAfter(attempt: number, failedAtMs: number): Due | undefined {
+  const delaySeconds = RETRY_DELAYS_SECONDS[attempt - 1];
+  return delaySeconds === undefined ? undefined : { delaySeconds, dueAt: failedAtMs + delaySeconds * 1000 };
+}
+
 /** Seconds that a queue can delay a message (SQS quotas). Later attempts have a schedule. */
 export const MAX_QUEUE_DELAY_SECONDS = 900;
 

@@ -7,7 +7,8 @@ import { apiKeys, keysWithProject } from '../keys/store.ts';
 import { MAX_TOKEN_BYTES } from '../keys/token.ts';
 import { useToRecord } from '../keys/usage.ts';
 import { projectState, shareKeyOf } from '../projects/project.ts';
-import { type CallerType, callersText, mayCall, type Operation } from './operation.ts';
+import { mayCall } from './caller.ts';
+import { type CallerType, callersText, type Operation } from './operation.ts';
 import { operationAt } from './operations.ts';
 import { PROBLEMS } from './problems.ts';
 

@@ -3,7 +3,7 @@ import { intersect, type KeyRange, matchesAny, rangesOf } from '../documents/pat
 import { environmentOf } from '../keys/key-format.ts';
 import type { Grant, Permission } from '../keys/token.ts';
 import type { Environment } from '../space.ts';
-import type { CallerType } from './operation.ts';
+import { type CallerType, isFor, type Operation } from './operation.ts';
 import { documentNotAllowed, Problem } from './problems.ts';
 
 /** The caller, as identified by the authorizer. */
@@ -21,6 +21,10 @@ interface Sent {
   path: Readonly<Record<string, string>>;
   headers: Readonly<Record<string, string>>;
 }
+
+/** Whether a caller can call an operation. The policy of the gateway checks this too, but it cannot express every rule. */
+export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
+  isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
 
 /** Whether a caller can access a document. Keys can access all of their space, and tokens only matching documents. */
 export const reaches = ({ token }: Caller, documentKey: string): boolean =>

@@ -49,3 +49,13 @@ export const API_HEADERS = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
+
+/** The seconds after which clients should retry a 429 or 503. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
+export function problemHeaders(status: number): Record<string, string> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
+  if (status === 429 || status === 503) return { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+  return {};
+}

@@ -86,7 +86,7 @@ export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
 export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 
 /** Whether callers of a type may call an operation with their credential. */
-const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
+export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
   callers !== 'anyone' && callers.includes(type);
 
 /**
@@ -94,10 +94,6 @@ const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boole
  * origin can, because browsers do not send the credential automatically (Fetch Standard, "CORS protocol and credentials").
  */
 export const allowsCrossOrigin = (operation: Pick<Operation, 'callers'>): boolean => isFor(operation, 'token');
-
-/** Whether a caller can call an operation. The policy of the gateway checks this too, but it cannot express every rule. */
-export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
-  isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
 
 const listed = (words: readonly string[]) => new Intl.ListFormat('en', { type: 'disjunction' }).format(words);
 

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { MAX_VIOLATIONS, type Violation } from '../schema.ts';
+import { problemHeaders } from './headers.ts';
 
 /** Every error code of the interface, with its HTTP status and title. The status is decided here and nowhere else. */
 export const PROBLEMS = {
@@ -74,22 +75,12 @@ export const documentNotAllowed = (): Problem =>
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The seconds after which clients should retry a 429 or 503. */
-const RETRY_AFTER_SECONDS = 1;
-
 /**
  * The detail of a 500 or 503 response with an unknown outcome. It applies to every method, because API Gateway only replaces
  * variables in its responses and has no conditions.
  */
 export const OUTCOME_UNKNOWN =
   'Send a GET again. Send any other request again with the same Idempotency-Key, or check first whether it took effect. If it fails again, send the request id to the operator.';
-
-/** Headers that go with a status: RFC 9110 §11.6.1 (401) and §10.2.3 (429, 503). */
-export function problemHeaders(status: number): Record<string, string> {
-  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
-  if (status === 429 || status === 503) return { 'Retry-After': String(RETRY_AFTER_SECONDS) };
-  return {};
-}
 
 /** The `type` of a problem, which is the absolute URI of its documentation (RFC 9457 §3.1.1). */
 export const problemType = (baseUrl: string, code: string): string => `${baseUrl}/docs/errors#${code}`;

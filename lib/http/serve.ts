@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ConflictError, UnavailableError } from '../errors.ts';
 import { baseUrlOf, locationHeader } from './base-url.ts';
+import { mayCall } from './caller.ts';
 import { API_HEADERS, CORS_HEADERS } from './headers.ts';
 import {
   type Backend,
@@ -12,7 +13,7 @@ import {
   type StoredResponse,
   type Write,
 } from './idempotency-store.ts';
-import { type ApiFunction, allowsCrossOrigin, callersText, mayCall, type Operation } from './operation.ts';
+import { type ApiFunction, allowsCrossOrigin, callersText, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound } from './problems.ts';
 import { type BodyViolations, parseRequest, type Request } from './request.ts';

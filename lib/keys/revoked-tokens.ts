@@ -5,7 +5,7 @@ import type { KeyRecord } from './key.ts';
 import { sameHash } from './key-format.ts';
 
 /*
- * The id of a token:
+ * Revoked tokens are stored by id. The id of a token:
  *
  *   tok_ ┬ creation time, 10 characters ┐
  *        │ lifetime in seconds, 4       │ a sortable id

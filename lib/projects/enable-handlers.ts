@@ -1,7 +1,8 @@
 import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
 import { deliveryQueue } from '../deliveries/queue-store.ts';
-import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
+import { recoveryOf } from '../deliveries/recovery.ts';
+import { windowOf } from '../deliveries/recovery-window.ts';
 import { Problem } from '../http/problems.ts';
 import { applyChange } from '../webhooks/change-handlers.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { MAX_PER_SECOND } from '../deliveries/rate-limit.ts';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { DEFAULT_PER_SECOND } from '../deliveries/recovery.ts';
 import { DELIVERY_STATUSES } from '../deliveries/retry-schedule.ts';
@@ -7,7 +8,6 @@ import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter, webhookParameter } from '../http/path-parameters.ts';
 import { described, integer, jsonObject, named, oneOf, timestampInput, wholeNumber } from '../schema.ts';
-import { MAX_PER_SECOND } from './rate.ts';
 import { ChangeWebhook, CreateWebhook, RotateSecret, WebhookResource, WebhookWithSecret } from './webhook.ts';
 
 const webhooks = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { MAX_PER_SECOND } from '../deliveries/rate-limit.ts';
 import { Pattern } from '../documents/document.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { uniqueList } from '../lists.ts';
@@ -16,7 +17,6 @@ import {
 } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
-import { MAX_PER_SECOND } from './rate.ts';
 import { type PreviousSecret, Secret, secretHint } from './signing.ts';
 
 /** Per project and environment. */

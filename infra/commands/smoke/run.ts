@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemHeaders } from '../../../lib/http/problems.ts';
+import { problemHeaders } from '../../../lib/http/headers.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../../lib/http/problems.ts';
 
 /** A request to the receiver of deliveries. */
 export interface Received {

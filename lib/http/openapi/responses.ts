@@ -1,7 +1,8 @@
 import type * as v from 'valibot';
+import { problemHeaders } from '../headers.ts';
 import type { Operation } from '../operation.ts';
 import { apiOperations, type OperationId } from '../operations.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody, problemHeaders } from '../problems.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody } from '../problems.ts';
 import { ADVICE, codesOf } from './advice.ts';
 import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { jsonSchemaOf, refTo } from './schemas.ts';

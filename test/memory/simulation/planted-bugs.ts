@@ -52,7 +52,7 @@ export const PLANTED_BUGS = [
   {
     name: 'any failure disables the webhook',
     promise: 'Only the sixth failure disables a webhook',
-    file: 'lib/deliveries/decide.ts',
+    file: 'lib/deliveries/disabling.ts',
     from: "status === 'failed' && !isTest",
     to: "status !== 'succeeded' && !isTest",
   },

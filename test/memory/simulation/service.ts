@@ -7,7 +7,8 @@ import { QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
-import { type DeliveryRecord, isRecoverable } from '../../../lib/deliveries/record.ts';
+import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
+import { isRecoverable } from '../../../lib/deliveries/recovery-window.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { generateKey } from '../../../lib/keys/key.ts';
 import { projects } from '../../../lib/projects/store.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
-import { dueAfter, type Task, taskOf, type Verdict, verdictOn } from '../../../lib/deliveries/decide.ts';
+import { type Task, taskOf, type Verdict, verdictOn } from '../../../lib/deliveries/decide.ts';
 import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
+import { dueAfter } from '../../../lib/deliveries/retry-schedule.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attempt, message, now, record, webhook } from './builders.ts';
 

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  EXCERPT_BYTES,
-  excerptOf,
-  FAILURES,
-  type Failure,
-  failureCode,
-  isInternalFailure,
-} from '../../../lib/deliveries/failure-codes.ts';
+import { EXCERPT_BYTES, excerptOf } from '../../../lib/deliveries/attempt.ts';
+import { FAILURES, type Failure, failureCode, isInternalFailure } from '../../../lib/deliveries/failure-codes.ts';
 
 /** An error in the format of Node. */
 const error = (code?: string, members: object = {}) => Object.assign(new Error('failed'), code && { code }, members);

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { mayCall } from '../../../lib/http/caller.ts';
 import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
-import { allowsCrossOrigin, type CallerType, mayCall, type Operation } from '../../../lib/http/operation.ts';
+import { allowsCrossOrigin, type CallerType, type Operation } from '../../../lib/http/operation.ts';
 import { allOperations, apiOperations } from '../../../lib/http/operations.ts';
 import type { Permission } from '../../../lib/keys/token.ts';
 

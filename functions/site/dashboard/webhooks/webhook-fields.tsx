@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import { MAX_PER_SECOND } from '../../../../lib/deliveries/rate-limit.ts';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
-import { MAX_PER_SECOND } from '../../../../lib/webhooks/rate.ts';
 import { Choices, Input, TextArea } from '../components/field.tsx';
 import { violationIn, violationOf } from '../components/violations.ts';
 import type { Problem } from '../state/api.ts';
