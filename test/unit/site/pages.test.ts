@@ -177,7 +177,9 @@ describe('a page of the documentation', () => {
     const list = await request('/llms.txt');
     expect(list.headers?.['Content-Type']).toBe('text/plain; charset=utf-8');
     expect(list.body).toMatch(/^# Document Sync Service\n\n> Document Sync Service is .+\n/);
-    const links = [...list.body.matchAll(/^- \[.+\]\(https:\/\/api\.example\.com\/live\/docs\/(.+\.md)\): \S/gm)];
+    const links = [
+      ...list.body.matchAll(/^- \[.+\]\(https:\/\/api\.example\.com\/live\/docs\/(.+\.md)\): (?!Drawing)[A-Z].+\.$/gm),
+    ];
     const { body: all } = await request('/docs/{file}', { file: 'llms-full.txt' });
     expect(list.body).toContain('(https://api.example.com/live/docs/llms-full.txt)');
     expect(links).toHaveLength(pages.filter(([path]) => path.endsWith('.md')).length);

@@ -60,7 +60,12 @@ turndown.addRule('link', {
 /** Returns a page as Markdown, for readers and programs without a browser. */
 const markdownOf = ({ html }: Article): string => `${turndown.turndown(html).replace(/\n{3,}/g, '\n\n')}\n`;
 
-const summaryOf = (markdown: string): string => line(/\n\n(.+?(?:\n.+?)*?[.:](?=\s))/.exec(markdown)?.[1] ?? '');
+/** The first sentence of a page, without its headings, lists, tables and drawings. */
+function summaryOf(markdown: string): string {
+  const paragraph = markdown.split('\n\n').find((text) => /^[A-Z]/.test(text) && !text.startsWith('Drawing: ')) ?? '';
+  const [sentence = ''] = line(paragraph).split(/(?<=\.) /);
+  return sentence.replace(/:$/, '.');
+}
 
 /** Returns the paths and texts of all pages as Markdown, with a list of them (llmstxt.org) and one text that contains all. */
 export function markdownFiles(chapters: readonly Chapter[]): [path: string, text: string][] {
