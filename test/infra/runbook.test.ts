@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 /** The commands of the AWS CLI in the runbook, with the options that it uses (AWS CLI Command Reference, version 2). */
@@ -29,10 +29,13 @@ const AWS_COMMANDS: Record<string, readonly string[]> = {
   'wafv2 create-web-acl': ['name', 'scope', 'default-action', 'visibility-config', 'rules'],
 };
 
+const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
+
 // `test/stack/flows/runbook.test.ts` runs the commands of this project.
 it('the runbook uses only these operations and options of the AWS CLI', () => {
-  const runbook = readFileSync('infra/RUNBOOK.md', 'utf8').replaceAll('\\\n', ' ');
-  const code = [...runbook.matchAll(/```\w*\n([\s\S]*?)```|`([^`]+)`/g)].map(([, block, inline]) => block ?? inline);
+  const code = [...runbook.replaceAll('\\\n', ' ').matchAll(/```\w*\n([\s\S]*?)```|`([^`]+)`/g)].map(
+    ([, block, inline]) => block ?? inline,
+  );
   const used = code
     .join('\n')
     .split(/\baws (?=[\w-]+ [\w-]+)/)
@@ -47,4 +50,15 @@ it('the runbook uses only these operations and options of the AWS CLI', () => {
     expect([...(allowed ?? []), 'query', 'output'], operation).toEqual(expect.arrayContaining(given));
   }
   expect([...names].sort()).toEqual(Object.keys(AWS_COMMANDS).sort());
+});
+
+it('the runbook names only log lines and settings that exist', () => {
+  const names = [...runbook.matchAll(/`([a-z]\w*\.[a-z]\w*)`/gi)].map(([, name = '']) => name);
+  const code = ['lib', 'infra'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(`${folder}/${file}`, 'utf8')),
+  );
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !code.some((text) => text.includes(name)))).toEqual([]);
 });
