@@ -21,6 +21,7 @@ await runCommand(
     const port = integer('port', text, 1, 65535);
     process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
     await requireFreePort(port, '--port');
+    process.stdout.write('Starting…\n');
     enableCompileCache(compileCache); // for the modules below
     const { synthesize } = await import('./synthesize.ts');
     const assembly = synthesize(directory, {}, { 'aws:cdk:enable-asset-metadata': true });
