@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { newEvent, type StoredEvent } from '../events/event.ts';
-import { newEventId } from '../events/placement.ts';
 import { MEANINGS } from '../events/types.ts';
 import { type Caller, reaches } from '../http/caller.ts';
 import type { Random } from '../ids.ts';
@@ -116,8 +115,7 @@ export const isLapsed = ({ expiresAt }: ConnectionRecord, nowMs: number): boolea
 
 export function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
   const { projectId, environment } = record;
-  const [type, data] = ['connection.lost', lostData(record)] as const;
-  return newEvent({ projectId, environment, id: newEventId(type, data, now, random), at: now, type, data });
+  return newEvent({ projectId, environment, at: now, type: 'connection.lost', data: lostData(record) }, random);
 }
 
 /** `data` of `connection.lost`. */

@@ -1,7 +1,6 @@
 import type { Backend } from '../aws/backend.ts';
 import { ConflictError } from '../errors.ts';
 import { newEvent } from '../events/event.ts';
-import { newEventId } from '../events/placement.ts';
 import { credentialOf, may, reaches } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { fingerprintOf } from '../http/idempotency-store.ts';
@@ -157,8 +156,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
       started_at: iso(cycle.startedAt),
       completed_at: iso(now),
     };
-    const type = 'sync.completed';
-    const event = newEvent({ ...space, id: newEventId(type, data, now, random), at: now, type, data });
+    const event = newEvent({ ...space, at: now, type: 'sync.completed', data }, random);
     await documents.complete(space, cycle.syncId, credentialOf(caller), event);
   }
 }

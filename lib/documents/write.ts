@@ -1,6 +1,5 @@
 import { optimistically } from '../concurrency.ts';
 import { isTooLarge, newEvent } from '../events/event.ts';
-import { newEventId } from '../events/placement.ts';
 import type { Random } from '../ids.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './document.ts';
@@ -33,9 +32,7 @@ export async function writeDocument<Rejection>(
     const now = clock();
     const merged = merge(current, write, now);
     if (merged.outcome !== 'changed') return merged;
-    const events = merged.events.map(({ type, data }) =>
-      newEvent({ ...space, id: newEventId(type, data, now, random), at: now, type, data }),
-    );
+    const events = merged.events.map((event) => newEvent({ ...space, at: now, ...event }, random));
     if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
     return (await documents.save(space, write.documentKey, current?.revision ?? 0, merged.state, events))
       ? merged

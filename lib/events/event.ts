@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Random } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { list } from '../lists.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
-import { documentKeyIn, MAX_DOCUMENT_KEY_LENGTH } from './placement.ts';
+import { documentKeyIn, MAX_DOCUMENT_KEY_LENGTH, newEventId } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
 /** The maximum bytes of an event, stored and sent. */
@@ -104,8 +105,7 @@ export interface EventPage extends EventFilter {
   after?: string | undefined;
 }
 
-export interface NewEvent extends Space {
-  id: string;
+interface NewEvent extends Space {
   at: number;
   type: EventType;
   data: { [member: string]: Json } | EventData;
@@ -114,8 +114,11 @@ export interface NewEvent extends Space {
   webhookId?: string;
 }
 
-/** Creates an immutable event with its final body. */
-export function newEvent({ data, occurredAt, ...event }: NewEvent): StoredEvent {
+/** Creates an immutable event with a new id and its final body. */
+export const newEvent = (event: NewEvent, random: Random): StoredEvent =>
+  eventWithId({ ...event, id: newEventId(event.type, event.data, event.at, random) });
+
+export function eventWithId({ data, occurredAt, ...event }: NewEvent & { id: string }): StoredEvent {
   const occurred = occurredAt !== undefined && { occurred_at: iso(occurredAt) };
   const body = JSON.stringify({ id: event.id, type: event.type, timestamp: iso(event.at), ...occurred, data });
   const documentKey = documentKeyIn(data as object);

@@ -21,7 +21,6 @@ import {
   type PublishEvent,
   type StoredEvent,
 } from './event.ts';
-import { newEventId } from './placement.ts';
 import { eventStore } from './store.ts';
 
 const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
@@ -57,7 +56,7 @@ export function eventHandlers({ table, clock, random }: Backend): Handlers<'even
     const at = identity?.startedAt ?? clock();
     return published.map(({ type, data, occurred_at: occurredAt }, i) => {
       const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
-      return newEvent({ ...space, type, data, occurredAt, id: newEventId(type, data, at, bytes), at });
+      return newEvent({ ...space, at, type, data, occurredAt }, bytes);
     });
   }
 

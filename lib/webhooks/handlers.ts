@@ -5,7 +5,6 @@ import { type DeliveryHandlers, windowViolations } from '../deliveries/handlers.
 import type { StatsHandlers } from '../deliveries/stats-handlers.ts';
 import { sampleData } from '../events/data.ts';
 import { newEvent } from '../events/event.ts';
-import { newEventId } from '../events/placement.ts';
 import { eventStore } from '../events/store.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
@@ -130,9 +129,8 @@ export function webhookHandlers(backend: Backend): WebhookHandlers {
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const now = clock();
       const data = ownData ?? sampleData(type, now);
-      const eventId = newEventId(type, data, now, random);
-      const response = { body: { event_id: eventId } };
-      const event = newEvent({ ...space, id: eventId, at: now, type, data, webhookId: id });
+      const event = newEvent({ ...space, at: now, type, data, webhookId: id }, random);
+      const response = { body: { event_id: event.id } };
       await events.publish([event], idempotencyWrites(response));
       return response;
     },

@@ -12,7 +12,6 @@ import { LATENCY_BOUNDS_MS } from '../../lib/deliveries/latency.ts';
 import type { DeliveryStatus } from '../../lib/deliveries/retry-schedule.ts';
 import { type Counter, countName, PERIOD_MS, PERIODS, startOf } from '../../lib/deliveries/stats.ts';
 import { newEvent } from '../../lib/events/event.ts';
-import { newEventId } from '../../lib/events/placement.ts';
 import { createProject } from '../measure/bench/project.ts';
 import { startBench } from '../measure/bench/stack.ts';
 import { writeItems } from '../support/items.ts';
@@ -108,8 +107,7 @@ function recentEvents(projectId: string, now: number) {
     const documentKey = `org:acme:${['contract', 'invoice', 'handbook', 'roadmap'][i % 4]}-${1204 + ((i * 37) % 61)}`;
     const changes = [{ field: 'title', old_value: 'Draft', new_value: 'Signed', origin: 'laptop-4' }];
     const data = { document_key: documentKey, revision: 3 + (i % 9), changes };
-    const id = newEventId('document.changed', data, at, randomBytes);
-    return { ...newEvent({ projectId, environment: 'live', id, type: 'document.changed', at, data }), documentKey };
+    return newEvent({ projectId, environment: 'live', type: 'document.changed', at, data }, randomBytes);
   });
 }
 

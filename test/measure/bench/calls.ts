@@ -6,7 +6,6 @@ import type { APIGatewayRequestAuthorizerEvent, SQSRecord } from 'aws-lambda';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { carrying, type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
 import { newEvent } from '../../../lib/events/event.ts';
-import { newEventId } from '../../../lib/events/placement.ts';
 import { parseApiKey } from '../../../lib/keys/key-format.ts';
 import { changed } from '../../support/changed.ts';
 import { bareClient } from './bare-client.ts';
@@ -98,8 +97,8 @@ async function measure({ authorizer, deliver, key, token, projectId, webhookId, 
     return Array.from({ length: count }, (_, i) => {
       const [type, at, space] = ['document.changed', Date.now(), { projectId, environment: 'live' }] as const;
       const { data } = changed({ document_key: `org:acme:doc-${i}` });
-      const id = newEventId(type, data, at, randomBytes);
-      return carrying(firstMessage(space, webhookId, id), newEvent({ ...space, id, type, at, data }));
+      const event = newEvent({ ...space, type, at, data }, randomBytes);
+      return carrying(firstMessage(space, webhookId, event.id), event);
     });
   }
 }

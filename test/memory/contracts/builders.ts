@@ -6,7 +6,6 @@ import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { DocumentState } from '../../../lib/documents/document.ts';
 import { sampleData } from '../../../lib/events/data.ts';
 import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
-import { newEventId } from '../../../lib/events/placement.ts';
 import { type IdPrefix, sortableId } from '../../../lib/ids.ts';
 import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
@@ -43,7 +42,7 @@ export const newWebhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecor
 export function newStoredEvent({ at = now, ...overrides }: Partial<StoredEvent> = {}): StoredEvent {
   const { type = 'document.deleted', documentKey: document_key, ...rest } = overrides;
   const data = { ...sampleData(type, at), ...(document_key !== undefined && { document_key }) };
-  return { ...newEvent({ ...newSpace(), id: newEventId(type, data, at, randomBytes), at, type, data }), ...rest };
+  return { ...newEvent({ ...newSpace(), at, type, data }, randomBytes), ...rest };
 }
 
 /** Creates an event for one webhook, with the messages of its attempts. */

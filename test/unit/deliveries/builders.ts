@@ -2,7 +2,7 @@ import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import { sampleData } from '../../../lib/events/data.ts';
-import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
+import { eventWithId, type StoredEvent } from '../../../lib/events/event.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 
 /** The time of all events in these tests. */
@@ -24,7 +24,13 @@ export const webhook = (overrides: Partial<WebhookRecord> = {}): WebhookRecord =
 });
 
 export const event = (overrides: Partial<StoredEvent> = {}): StoredEvent => ({
-  ...newEvent({ ...space, id: 'evt_1', at: now, type: 'document.deleted', data: sampleData('document.deleted', now) }),
+  ...eventWithId({
+    ...space,
+    id: 'evt_1',
+    at: now,
+    type: 'document.deleted',
+    data: sampleData('document.deleted', now),
+  }),
   ...overrides,
 });
 

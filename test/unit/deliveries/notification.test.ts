@@ -3,7 +3,7 @@ import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
 import { notificationOf, summaryLine, type WebhookState } from '../../../lib/deliveries/notification.ts';
 import { sampleData } from '../../../lib/events/data.ts';
-import { newEvent } from '../../../lib/events/event.ts';
+import { eventWithId } from '../../../lib/events/event.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);
@@ -19,7 +19,7 @@ const webhook: WebhookRecord = {
   createdAt: at,
   updatedAt: at,
 };
-const event = newEvent({
+const event = eventWithId({
   ...space,
   id: 'evt_1',
   at,

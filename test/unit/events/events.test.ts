@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/data.ts';
 import {
+  eventWithId,
   isTooLarge,
   MAX_BATCH,
   MAX_EVENT_BYTES,
-  newEvent,
   PublishEvent,
   PublishEvents,
 } from '../../../lib/events/event.ts';
@@ -142,13 +142,13 @@ describe('a new event', () => {
 
   it('contains its members in order, its document, and the given data', () => {
     const data = { document_key: 'a:b', revision: 3, origin: 'n' };
-    expect(newEvent({ ...event, data, webhookId: 'whk_1' })).toEqual({
+    expect(eventWithId({ ...event, data, webhookId: 'whk_1' })).toEqual({
       ...event,
       webhookId: 'whk_1',
       documentKey: 'a:b',
       body: '{"id":"evt_1","type":"document.deleted","timestamp":"2026-01-31T12:00:00.000Z","data":{"document_key":"a:b","revision":3,"origin":"n"}}',
     });
-    expect(newEvent({ ...event, data: { sync_id: 's' } })).not.toHaveProperty('documentKey');
+    expect(eventWithId({ ...event, data: { sync_id: 's' } })).not.toHaveProperty('documentKey');
   });
 
   it('is too large over 256 KB in bytes', () => {

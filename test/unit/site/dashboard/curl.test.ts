@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { curlCommand } from '../../../../functions/site/dashboard/deliveries/curl.ts';
 import { parseJson as parseShown } from '../../../../functions/site/dashboard/state/api.ts';
-import { newEvent } from '../../../../lib/events/event.ts';
+import { eventWithId } from '../../../../lib/events/event.ts';
 import { type Json, parseJson } from '../../../../lib/json.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
@@ -44,7 +44,7 @@ describe('a curl command', () => {
       fc.property(fc.dictionary(names, digits), (members) => {
         const data = Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
         const published = parsePublished(`{"b":1,"1":2,"data":{${data.reverse().join(',')}}}`);
-        const { body } = newEvent({ ...space, id: 'evt_1', at: 0, type: 'document.changed', data: published });
+        const { body } = eventWithId({ ...space, id: 'evt_1', at: 0, type: 'document.changed', data: published });
         expect(JSON.stringify(parseShown(body))).toBe(body);
       }),
     );
