@@ -2,6 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { DocumentSync, type DocumentSyncProps } from '../../infra/document-sync.ts';
+import { resourcesOf } from './resources.ts';
 import { appProps, synthUnvalidated } from './synth.ts';
 
 const createApp = () => new App(appProps());
@@ -16,8 +17,8 @@ describe('the construct', () => {
     const assembly = synthUnvalidated(app);
     const [europe, partners] = stacks.map((stack) => assembly.getStackArtifact(stack.artifactId).template);
     const named = [europe, partners].map((template) => {
-      const functions = Object.values(Template.fromJSON(template).findResources('AWS::Lambda::Function'));
-      const variables = functions.map(({ Properties }) => Properties.Environment.Variables);
+      const functions = resourcesOf(Template.fromJSON(template), 'AWS::Lambda::Function');
+      const variables = functions.map(([, { Environment }]) => Environment.Variables);
       return {
         namespaces: [...new Set(variables.map(({ POWERTOOLS_METRICS_NAMESPACE: name }) => name))],
         share: variables.flatMap(({ SHARE_PREFIX = [] }) => SHARE_PREFIX)[0],
