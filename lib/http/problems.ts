@@ -23,7 +23,7 @@ export const PROBLEMS = {
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
   too_many_requests: { status: 429, title: 'Too many requests' },
-  internal_error: { status: 500, title: 'Something went wrong on our side' },
+  internal_error: { status: 500, title: 'The service failed' },
   unavailable: { status: 503, title: 'The service is temporarily unavailable' },
 } as const;
 

@@ -48,7 +48,7 @@ const headers = described(
 );
 const maxPerSecond = described(
   v.nullable(integer(1, MAX_PER_SECOND)),
-  `The most attempts per second, from 1 to ${MAX_PER_SECOND}. Attempts beyond it wait. A delivery that would wait for more than an hour is \`skipped\`, and a recovery sends it. After a pause, one second can have twice as many. \`null\` means no limit.`,
+  `At most this many attempts per second, from 1 to ${MAX_PER_SECOND}. Attempts beyond it wait. A delivery that would wait for more than an hour is \`skipped\`, and a recovery sends it. After a pause, one second can have twice as many. \`null\` means no limit.`,
 );
 /** What a customer sets. An absent member of a stored webhook has the default of its schema in `CreateWebhook`. */
 const settings = {
@@ -98,7 +98,7 @@ export const WebhookResource = resource('Webhook', {
   ),
   headers: described(v.record(v.string(), v.string()), 'The custom headers of every attempt. The values are masked.'),
   description: described(v.nullable(v.string()), 'Optional description.'),
-  max_per_second: described(v.nullable(wholeNumber()), 'The most attempts per second. `null` means no limit.'),
+  max_per_second: described(v.nullable(wholeNumber()), 'At most this many attempts per second. `null` means no limit.'),
   status: described(
     v.picklist(WEBHOOK_STATUSES),
     '`enabled` or `disabled`. A webhook is disabled when it is paused, or after a delivery failed six times.',

@@ -267,7 +267,7 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     },
   ],
   [
-    'units of work fail on our side',
+    'units of work have internal failures',
     ['HandlingFailures'],
     () =>
       minutes(15, async () => {
