@@ -7,33 +7,63 @@ import type { Operation } from '../../lib/http/operation.ts';
 import { allOperations } from '../../lib/http/operations.ts';
 import { OUTCOME_UNKNOWN } from '../../lib/http/problems.ts';
 import { SHARES } from '../../lib/projects/project.ts';
-import { readTemplate } from '../stack/local/gateway.ts';
+import { apiKeys, readTemplate } from '../stack/local/gateway.ts';
+import { resourcesOf } from './resources.ts';
 import { synth } from './synth.ts';
 
 const template = synth({});
 const local = readTemplate();
+/** The resources of a type of API Gateway, by logical id. */
+const partsOf = (type: string) => resourcesOf(template, `AWS::ApiGateway::${type}`);
+const propertiesOf = (type: string) => partsOf(type).map(([, properties]) => properties);
+const [stage = {}] = propertiesOf('Stage');
 
 describe('the API', () => {
-  it('accepts only TLS 1.3, also on the default endpoint', () => {
-    template.hasResourceProperties('AWS::ApiGateway::RestApi', {
-      SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
-      EndpointAccessMode: 'STRICT',
-    });
+  it.each<[string, type: string, properties: object]>([
+    [
+      'accepts only TLS 1.3, also on the default endpoint',
+      'RestApi',
+      { SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09', EndpointAccessMode: 'STRICT' },
+    ],
+    [
+      'passes bytes that are not UTF-8 to the functions unchanged',
+      'RestApi',
+      { BinaryMediaTypes: ['application/json'] },
+    ],
+    [
+      'calls the authorizer for every request',
+      'Authorizer',
+      {
+        Type: 'REQUEST',
+        AuthorizerResultTtlInSeconds: 0,
+        IdentitySource: 'method.request.header.Authorization',
+      },
+    ],
+    [
+      'asks clients to retry if the authorizer is unavailable',
+      'GatewayResponse',
+      {
+        ResponseType: 'AUTHORIZER_CONFIGURATION_ERROR',
+        StatusCode: '503',
+        ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Retry-After': "'1'" }),
+      },
+    ],
+  ])('%s', (_, type, properties) => {
+    template.hasResourceProperties(`AWS::ApiGateway::${type}`, properties);
   });
 
   it('has a method for every operation, HEAD for every GET and ANY for every path, with the authorizer except for public operations', () => {
-    const all = Object.values(template.findResources('AWS::ApiGateway::Method'));
-    const named = all.filter(({ Properties }) => !['OPTIONS', 'ANY'].includes(Properties.HttpMethod));
-    const others = all.filter(({ Properties }) => Properties.HttpMethod === 'ANY');
+    const named = propertiesOf('Method').filter(({ HttpMethod }) => !['OPTIONS', 'ANY'].includes(HttpMethod));
+    const others = propertiesOf('Method').filter(({ HttpMethod }) => HttpMethod === 'ANY');
     expect(others).toHaveLength(new Set(allOperations.map(({ path }) => path)).size);
-    for (const { Properties } of others) {
-      expect(JSON.stringify(Properties.Integration.Uri)).toContain('Dashboard');
-      expect(Properties).toMatchObject({ AuthorizationType: 'CUSTOM', ApiKeyRequired: true });
+    for (const { Integration, AuthorizationType } of others) {
+      expect(JSON.stringify(Integration.Uri)).toContain('Dashboard');
+      expect(AuthorizationType).toBe('CUSTOM');
     }
     const anyone = allOperations.filter(({ callers }) => callers === 'anyone');
     const methodsOf = (operations: readonly Operation[]) =>
       operations.length + operations.filter(({ method }) => method === 'GET').length;
-    const count = (type: string) => named.filter(({ Properties }) => Properties.AuthorizationType === type).length;
+    const count = (type: string) => named.filter(({ AuthorizationType }) => AuthorizationType === type).length;
     expect(count('NONE')).toBe(methodsOf(anyone));
     expect(count('CUSTOM')).toBe(methodsOf(allOperations) - methodsOf(anyone));
     expect(count('NONE') + count('CUSTOM')).toBe(named.length);
@@ -42,32 +72,31 @@ describe('the API', () => {
 
   it('receives the share of every caller from the authorizer', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { ApiKeySourceType: 'AUTHORIZER' });
-    for (const { Properties } of Object.values(template.findResources('AWS::ApiGateway::Method')))
-      expect(Properties.ApiKeyRequired ?? false).toBe(Properties.AuthorizationType === 'CUSTOM');
+    for (const { ApiKeyRequired = false, AuthorizationType } of propertiesOf('Method'))
+      expect(ApiKeyRequired).toBe(AuthorizationType === 'CUSTOM');
   });
 
   it('creates one key for every share, in a plan for the stage', () => {
-    const resourcesOf = (type: string) => Object.entries(template.findResources(`AWS::ApiGateway::${type}`));
-    const values = local.ofType<{ Value: string }>('AWS::ApiGateway::ApiKey').map(({ properties }) => properties.Value);
+    const values = apiKeys(local);
     expect(new Set(values).size).toBe(SHARES);
     for (const value of values) {
       expect(value).toMatch(/^[0-9a-z]{20,128}$/);
       expect(value).toContain(ACCOUNT);
     }
-    const [[plan = '', { Properties } = {}] = []] = resourcesOf('UsagePlan');
-    expect(Properties.Throttle).toEqual({ RateLimit: 500, BurstLimit: 1000 });
+    const [[plan = '', { Throttle, ApiStages } = {}] = []] = partsOf('UsagePlan');
+    expect(Throttle).toEqual({ RateLimit: 500, BurstLimit: 1000 });
     const costly = ['/v1/events', '/v1/webhooks/{id}/deliveries', '/v1/webhooks/{id}/recover', '/v1/stats'];
     const methods = costly.flatMap((path) => [`${path}/GET`, `${path}/HEAD`]);
-    expect(Properties.ApiStages).toEqual([
+    expect(ApiStages).toEqual([
       {
-        ApiId: { Ref: resourcesOf('RestApi')[0]?.[0] },
-        Stage: { Ref: resourcesOf('Stage')[0]?.[0] },
+        ApiId: { Ref: partsOf('RestApi')[0]?.[0] },
+        Stage: { Ref: partsOf('Stage')[0]?.[0] },
         Throttle: Object.fromEntries(methods.map((method) => [method, { RateLimit: 50, BurstLimit: 100 }])),
       },
     ]);
-    const members = resourcesOf('UsagePlanKey').map(([, member]) => member.Properties);
+    const members = propertiesOf('UsagePlanKey');
     expect(members.every(({ UsagePlanId }) => UsagePlanId.Ref === plan)).toBe(true);
-    expect(new Set(members.map(({ KeyId }) => KeyId.Ref))).toEqual(new Set(resourcesOf('ApiKey').map(([id]) => id)));
+    expect(new Set(members.map(({ KeyId }) => KeyId.Ref))).toEqual(new Set(partsOf('ApiKey').map(([id]) => id)));
   });
 
   it.each([
@@ -108,8 +137,7 @@ describe('the API', () => {
   });
 
   it('throttles every method without a credential separately', () => {
-    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
-    const [forAll, ...others] = stage?.Properties.MethodSettings ?? [];
+    const [forAll, ...others] = stage.MethodSettings;
     expect(forAll).toMatchObject({ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1000 });
     const settings = new Map<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>(
       others.map((each: { ResourcePath: string; HttpMethod: string }) => [
@@ -127,26 +155,23 @@ describe('the API', () => {
   });
 
   it('has no more method settings than one update of the stage can patch', () => {
-    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
-    const settings: object[] = stage?.Properties.MethodSettings ?? [];
+    const settings: object[] = stage.MethodSettings;
     const key = ['HttpMethod', 'ResourcePath'];
     const patches = settings.flatMap((setting) => Object.keys(setting).filter((name) => !key.includes(name)));
     expect(patches.length).toBeGreaterThan(settings.length);
     expect(patches.length).toBeLessThanOrEqual(75); // of 80, because the deployment and the access log need some
   });
 
-  it('allows other origins only for operations of scoped tokens', () => {
-    const preflights = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
-      ({ Properties }) => Properties.HttpMethod === 'OPTIONS',
-    );
+  it('allows other origins only for operations of scoped tokens, without a function', () => {
+    const preflights = propertiesOf('Method').filter(({ HttpMethod }) => HttpMethod === 'OPTIONS');
     const forTokens = allOperations.filter(({ callers }) => callers.includes('token'));
     expect(preflights).toHaveLength(new Set(forTokens.map(({ path }) => path)).size);
-    for (const { Properties } of preflights) expect(Properties.Integration.Type).toBe('MOCK');
+    for (const { Integration } of preflights)
+      expect(Integration).toMatchObject({ Type: 'MOCK', ContentHandling: 'CONVERT_TO_TEXT' }); // bodies are binary
   });
 
   it('declares the response of every kind of client error, because a default has one status', () => {
-    const declared = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse'));
-    const types = declared.map(({ Properties }) => Properties.ResponseType);
+    const types = propertiesOf('GatewayResponse').map(({ ResponseType }) => ResponseType);
     const all = Object.values(ResponseType).flatMap((type) =>
       type instanceof ResponseType ? [type.responseType] : [],
     );
@@ -155,20 +180,11 @@ describe('the API', () => {
     expect(all.filter((type) => !isOfServer(type) && !types.includes(type))).toEqual([]);
   });
 
-  it('asks clients to retry if the authorizer is unavailable', () => {
-    template.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
-      ResponseType: 'AUTHORIZER_CONFIGURATION_ERROR',
-      StatusCode: '503',
-      ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Retry-After': "'1'" }),
-    });
-  });
-
   it('states that nothing was changed only if no function started', () => {
-    const responses = template.findResources('AWS::ApiGateway::GatewayResponse');
     const typesWith = (text: string) =>
-      Object.values(responses)
-        .filter(({ Properties }) => JSON.stringify(Properties.ResponseTemplates).includes(text))
-        .map(({ Properties }) => Properties.ResponseType)
+      propertiesOf('GatewayResponse')
+        .filter(({ ResponseTemplates }) => JSON.stringify(ResponseTemplates).includes(text))
+        .map(({ ResponseType }) => ResponseType)
         .sort();
     expect(typesWith('Nothing was changed')).toEqual([
       'AUTHORIZER_CONFIGURATION_ERROR',
@@ -184,37 +200,11 @@ describe('the API', () => {
     expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(400);
   });
 
-  it('calls the authorizer for every request', () => {
-    template.hasResourceProperties('AWS::ApiGateway::Authorizer', {
-      Type: 'REQUEST',
-      AuthorizerResultTtlInSeconds: 0,
-      IdentitySource: 'method.request.header.Authorization',
-    });
-  });
-
-  it('logs the type of a gateway response, but no path, because it can contain a key', () => {
-    const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
-    const format = JSON.stringify(stage?.Properties.AccessLogSetting.Format);
+  it('logs the type of a gateway response, but no path and no trace, because they can contain a key', () => {
+    const format = JSON.stringify(stage.AccessLogSetting.Format);
     expect(format).toContain('$context.resourcePath');
     expect(format).toContain('$context.error.responseType');
     expect(format).not.toMatch(/\$context\.path\b/);
-  });
-});
-
-describe('a key in a path', () => {
-  it('is in no trace, because the stage writes none', () => {
-    template.resourcePropertiesCountIs('AWS::ApiGateway::Stage', { TracingEnabled: true }, 0);
-  });
-});
-
-describe('bytes that are not UTF-8', () => {
-  it('reach the functions unchanged, and preflight requests still work', () => {
-    template.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['application/json'] });
-    const preflights = { HttpMethod: 'OPTIONS', Integration: { ContentHandling: 'CONVERT_TO_TEXT' } };
-    const { length } = Object.keys(
-      template.findResources('AWS::ApiGateway::Method', { Properties: { HttpMethod: 'OPTIONS' } }),
-    );
-    template.resourcePropertiesCountIs('AWS::ApiGateway::Method', preflights, length);
-    expect(length).toBeGreaterThan(0);
+    expect(stage.TracingEnabled ?? false).toBe(false); // a trace contains the path
   });
 });

@@ -22,13 +22,22 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
 
 type Resources = Record<string, { Type: string; Properties?: Record<string, unknown> }>;
 
+/** A property with references as text in the format of `Fn::Sub`. */
+const readable = (property: unknown): unknown =>
+  JSON.parse(JSON.stringify(property), (_, value) => {
+    if (value?.Ref) return `\${${value.Ref}}`;
+    if (value?.['Fn::GetAtt']) return `\${${value['Fn::GetAtt'].join('.')}}`;
+    const [separator, parts] = value?.['Fn::Join'] ?? [];
+    return parts?.join(separator) ?? value;
+  });
+
 /** Maps the logical ids of resources that an upgrade must keep to their types and the properties that cannot change in place. */
 export function keptResources(resources: Resources): Record<string, object> {
   const kept = Object.entries(resources).flatMap(([id, { Type, Properties = {} }]) => {
-    const names = CREATE_ONLY[Type];
-    if (!names) return [];
-    const fixed = names.filter((name) => name in Properties).map((name) => [name, Properties[name]]);
-    return [[id, { [Type]: Object.fromEntries(fixed) }]];
+    const fixed = CREATE_ONLY[Type]
+      ?.filter((name) => name in Properties)
+      .map((name) => [name, readable(Properties[name])]);
+    return fixed ? [[id, { Type, ...Object.fromEntries(fixed) }]] : [];
   });
   return Object.fromEntries(kept.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
 }

@@ -1,6 +1,7 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../infra/stack.ts';
+import { actionsOf, mappingsOf, resourcesOf, type Statement } from './resources.ts';
 import { appProps, everyOption, synth, synthUnvalidated } from './synth.ts';
 
 const template = synth({});
@@ -56,16 +57,17 @@ describe('a permission of another service', () => {
   });
 
   it('covers the role of schedules only for schedules', () => {
-    const policies = Object.values(template.findResources('AWS::IAM::Policy'));
-    const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
-    const passing = statements.filter(({ Action }) => [Action].flat().includes('iam:PassRole'));
+    const statements: Statement[] = resourcesOf(template, 'AWS::IAM::Policy').flatMap(
+      ([, { PolicyDocument }]) => PolicyDocument.Statement,
+    );
+    const passing = statements.filter((one) => actionsOf(one).includes('iam:PassRole'));
     expect(passing).toHaveLength(3); // three lanes
     const isForScheduler = { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } };
     for (const { Condition } of passing) expect(Condition).toEqual(isForScheduler);
   });
 
   it('covers only the events of emails of this service', () => {
-    const [configurationSet] = Object.keys(template.findResources('AWS::SES::ConfigurationSet'));
+    const [[configurationSet] = []] = resourcesOf(template, 'AWS::SES::ConfigurationSet');
     template.hasResourceProperties('AWS::Events::Rule', {
       EventPattern: {
         source: ['aws.ses'],
@@ -94,27 +96,17 @@ describe('the index of deliveries', () => {
   });
 });
 
-describe('the fan-out', () => {
-  it('receives only new events', () => {
-    const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).filter(
-      ({ Properties }) => Properties.StartingPosition && !Properties.TumblingWindowInSeconds,
+describe('the stream of the table', () => {
+  it.each([
+    ['the fan-out only for new events', false, ['INSERT'], 'EVENT#'],
+    ['the stats for new deliveries and every change of one', true, ['INSERT', 'MODIFY'], 'HOOK#'],
+  ])('invokes %s', (_, isOfStats, names, prefix) => {
+    const [{ mapping } = {}] = mappingsOf(template).filter(
+      (each) => each.isStream && (each.mapping.TumblingWindowInSeconds !== undefined) === isOfStats,
     );
-    const [filter, ...others] = mapping?.Properties.FilterCriteria.Filters ?? [];
-    const keys = { Keys: { pk: { S: [{ prefix: 'EVENT#' }] } } };
-    expect([JSON.parse(filter.Pattern), others]).toEqual([{ eventName: ['INSERT'], dynamodb: keys }, []]);
-  });
-});
-
-describe('the stats', () => {
-  it('count new deliveries and every change of one', () => {
-    const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping')).filter(
-      ({ Properties }) => Properties.TumblingWindowInSeconds,
-    );
-    const patterns = mapping?.Properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) =>
-      JSON.parse(Pattern),
-    );
-    const keys = { Keys: { pk: { S: [{ prefix: 'HOOK#' }] } } };
-    expect(patterns).toEqual(['INSERT', 'MODIFY'].map((name) => ({ eventName: [name], dynamodb: keys })));
+    const patterns = mapping?.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern));
+    const dynamodb = { Keys: { pk: { S: [{ prefix }] } } };
+    expect(patterns).toEqual(names.map((name) => ({ eventName: [name], dynamodb })));
   });
 });
 
