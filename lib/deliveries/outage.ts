@@ -1,9 +1,9 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
-import type { ProjectEmails } from '../projects/email-store.ts';
 import { recipientsOf } from '../projects/emails.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
-import type { Claim, Endpoints } from './endpoint-store.ts';
+import type { Batch } from './batch-consumers.ts';
+import type { Claim } from './endpoint-store.ts';
 import { laneOf, type Pace, SUSPECT_FOR_MS } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
 import { type Failing, notificationOf, summaryLine, type WebhookState } from './notification.ts';
@@ -22,22 +22,13 @@ import type { RunId } from './record.ts';
  */
 export const WARNED_ATTEMPT = 4;
 
-export interface OutageDeps {
-  clock(): number;
-  log: { warn(event: string, fields: Record<string, unknown>): void };
-  store: Endpoints;
-  /** The emails of projects. */
-  emails: ProjectEmails;
-  dashboardUrl: string;
-}
-
 /** Records that an endpoint is failing, unless it is already recorded. */
-export async function noteFailure(webhook: WebhookRecord, attempt: Attempt, { store }: OutageDeps): Promise<void> {
+export async function noteFailure(webhook: WebhookRecord, attempt: Attempt, { store }: Batch): Promise<void> {
   if (webhook.failingSince === undefined) await store.beginOutage(webhook, attempt.at);
 }
 
 /** Records that an endpoint works again. If this fails, the next success ends the outage. */
-export async function noteSuccess(webhook: WebhookRecord, attempt: Attempt, { store, log }: OutageDeps): Promise<void> {
+export async function noteSuccess(webhook: WebhookRecord, attempt: Attempt, { store, log }: Batch): Promise<void> {
   if (webhook.undeliveredSince === undefined) return;
   await store
     .endOutage(webhook, attempt.at)
@@ -49,18 +40,18 @@ export async function noteOverload(
   run: RunId,
   webhook: WebhookRecord,
   event: StoredEvent,
-  deps: OutageDeps,
+  batch: Batch,
 ): Promise<void> {
   if (isTest(event) || webhook.overloadedAt !== undefined) return;
-  await sendOnce('overloaded', run, { webhook, event, attempts: [] }, deps);
+  await sendOnce('overloaded', run, { webhook, event, attempts: [] }, batch);
 }
 
 /** Records that an attempt did not wait. If this fails, the next such attempt ends the overload. */
 export async function noteNoWait(
-  { slot }: Pick<DeliveryMessage, 'slot'>,
+  { slot }: DeliveryMessage,
   webhook: WebhookRecord,
   event: StoredEvent,
-  { store, log, clock }: OutageDeps,
+  { store, log, clock }: Batch,
 ): Promise<void> {
   if (webhook.overloadedAt === undefined || slot || isTest(event)) return;
   await store
@@ -69,7 +60,7 @@ export async function noteNoWait(
 }
 
 /** Notes an overdue attempt, unless its endpoint has the slow lane anyway. `false`: another attempt was overdue before it. */
-export async function noteOverdue(webhook: WebhookRecord, { store, log, clock }: OutageDeps): Promise<boolean> {
+export async function noteOverdue(webhook: WebhookRecord, { store, log, clock }: Batch): Promise<boolean> {
   const now = clock();
   if (laneOf(webhook, now) === 'slow') return true;
   return store.suspect(webhook, now + SUSPECT_FOR_MS, now).catch((error: unknown) => {
@@ -79,7 +70,7 @@ export async function noteOverdue(webhook: WebhookRecord, { store, log, clock }:
 }
 
 /** Stores the pace of an endpoint, if it changed. A failure has no effect on the attempt. */
-export async function notePace(webhook: WebhookRecord, pace: Pace | null, { store, log }: OutageDeps): Promise<void> {
+export async function notePace(webhook: WebhookRecord, pace: Pace | null, { store, log }: Batch): Promise<void> {
   if (!pace) return;
   await store
     .setPace(webhook, pace)
@@ -90,13 +81,13 @@ export async function notePace(webhook: WebhookRecord, pace: Pace | null, { stor
  * Sends an email that two copies of a message must not both send. After `busy` the message must be received again, because the
  * run that holds the claim may fail.
  */
-export async function sendOnce(what: WebhookState, run: RunId, failing: Failing, deps: OutageDeps): Promise<Claim> {
-  const { store, clock } = deps;
+export async function sendOnce(what: WebhookState, run: RunId, failing: Failing, batch: Batch): Promise<Claim> {
+  const { store, clock } = batch;
   const { webhook } = failing;
   const claimed = await store.claimEmail(what, webhook, run, clock());
   if (claimed !== 'claimed') return claimed;
   try {
-    await send(what, failing, deps);
+    await send(what, failing, batch);
   } catch (error) {
     await store.releaseEmail(what, webhook, run).catch(() => {}); // then the claim runs out
     throw error;
@@ -106,7 +97,7 @@ export async function sendOnce(what: WebhookState, run: RunId, failing: Failing,
 }
 
 /** Sends the email about a webhook, or leaves it to a summary. */
-async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl, clock }: OutageDeps): Promise<void> {
+async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl, clock }: Batch): Promise<void> {
   const project = await emails.projects.get(failing.webhook.projectId);
   if (!project) return;
   const id = await emails.reserve(project, summaryLine(failing, what), clock());

@@ -31,8 +31,6 @@ export const laneQueues = (runtime: Runtime): Record<Lane, DeliveryQueue> => ({
   slow: deliveryQueue(runtime, 'slow'),
 });
 
-export type Forwarding = ReturnType<typeof forwarding>;
-
 /** Where the function of a lane sends messages. */
 export function forwarding(runtime: Runtime, lane: Lane) {
   const queues = laneQueues(runtime);

@@ -272,8 +272,8 @@ export const PLANTED_BUGS = [
     name: 'a failed email is not sent again',
     promise: 'Every due warning is sent',
     file: 'lib/deliveries/outage.ts',
-    from: 'await send(what, failing, deps);',
-    to: 'await send(what, failing, deps).catch(() => {});',
+    from: 'await send(what, failing, batch);',
+    to: 'await send(what, failing, batch).catch(() => {});',
     seed: 76,
   },
   {
