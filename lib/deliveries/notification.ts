@@ -1,17 +1,5 @@
 import type { StoredEvent } from '../events/event.ts';
-import {
-  anchor,
-  button,
-  type Email,
-  emailTime,
-  escapeHtml,
-  footerOf,
-  htmlDocument,
-  inert,
-  type Link,
-  textOf,
-} from '../projects/emails.ts';
-import type { ProjectRecord } from '../projects/project.ts';
+import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, inert, type Part } from '../projects/emails.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import { FAILURES, type Failure } from './failure-codes.ts';
@@ -25,13 +13,6 @@ export interface Failing {
   webhook: WebhookRecord;
   event: StoredEvent;
   attempts: readonly Attempt[];
-}
-
-/** A failed delivery, with the data for its email. */
-export interface FailingWebhook extends Failing {
-  project: Pick<ProjectRecord, 'id' | 'name'>;
-  to: readonly string[];
-  dashboardUrl: string;
 }
 
 interface Content {
@@ -74,46 +55,59 @@ const CONTENTS: Record<WebhookState, (failing: Failing) => Content> = {
 };
 
 /** The email about a webhook in a state, with a delivery that shows the failure, and the next steps. */
-export function notificationOf(what: WebhookState, failing: FailingWebhook): Email {
+export function notificationOf(
+  context: EmailContext,
+  to: readonly string[],
+  what: WebhookState,
+  failing: Failing,
+): Email {
   const { subject, intro, steps } = CONTENTS[what](failing);
-  const { project, to, webhook, event, attempts, dashboardUrl } = failing;
-  const facts = factsOf(failing);
+  const { webhook, event, attempts } = failing;
   const excerpt = inert(attempts.at(-1)?.excerpt ?? '');
-  const page = `${dashboardUrl}#/${webhook.environment}/webhooks/${webhook.id}`;
-  const toWebhook: Link = { label: 'Open the webhook in the dashboard', url: page };
-  const toDelivery: Link = { label: 'Open the delivery', url: `${page}/deliveries/${event.id}` };
-  const footer = footerOf({ project, dashboardUrl });
+  const page = `/${webhook.environment}/webhooks/${webhook.id}`;
+  // The subject contains the id and the host, but no text that a customer can choose freely.
+  return emailOf(context, {
+    to,
+    subject: `${subject}: ${webhook.id}`,
+    about: new URL(webhook.url).host,
+    paragraphs: [
+      intro,
+      table([['Project', inert(context.project.name)], ...factsOf(failing)]),
+      ...(excerpt ? [responseBody(excerpt)] : []),
+      nextSteps(steps),
+    ],
+    links: [
+      ['Open the webhook in the dashboard', page],
+      ['Open the delivery', `${page}/deliveries/${event.id}`],
+    ],
+  });
+}
+
+type Fact = readonly [name: string, value: string];
+
+function table(facts: readonly Fact[]): Part {
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return {
-    projectId: project.id,
-    to,
-    subject: `${subject}: ${nameOf(webhook)}`,
-    text: [
-      intro,
-      facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
-      ...(excerpt ? [`Response body (first 1 KiB):\n${quote(excerpt)}`] : []),
-      `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
-      ...[toWebhook, toDelivery].map(textOf),
-      footer.text,
-    ].join('\n\n'),
-    html: htmlDocument(`<p>${escapeHtml(intro)}</p>
-<table style="border-spacing:0 4px;font-size:14px">${facts.map(row).join('')}</table>
-${excerpt ? `<p>Response body (first 1 KiB):</p><pre style="background:#f3f4f6;color:#111;overflow-wrap:anywhere;padding:12px;white-space:pre-wrap">${escapeHtml(excerpt)}</pre>` : ''}
-<p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>
-${button(toWebhook)}
-<p>${anchor(toDelivery)}</p>
-${footer.html}`),
+    text: facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n'),
+    html: `<table style="border-spacing:0 4px;font-size:14px">${facts.map(row).join('')}</table>`,
   };
 }
 
-const row = ([name, value]: readonly [string, string]): string =>
+const row = ([name, value]: Fact): string =>
   `<tr><th align="left" valign="top" style="padding-right:16px;white-space:nowrap">${escapeHtml(name)}</th><td style="overflow-wrap:anywhere">${escapeHtml(value)}</td></tr>`;
+
+const responseBody = (excerpt: string): Part => ({
+  text: `Response body (first 1 KiB):\n${quote(excerpt)}`,
+  html: `<p>Response body (first 1 KiB):</p><pre style="background:#f3f4f6;color:#111;overflow-wrap:anywhere;padding:12px;white-space:pre-wrap">${escapeHtml(excerpt)}</pre>`,
+});
+
+const nextSteps = (steps: readonly string[]): Part => ({
+  text: `Next steps:\n${steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`,
+  html: `<p>Next steps:</p><ol>${steps.map((step) => `<li>${escapeHtml(step)}</li>`).join('')}</ol>`,
+});
 
 /** Marks each line of the response, so that it does not look like a part of the email. */
 const quote = (text: string): string => text.replace(/^/gm, '> ');
-
-/** The id and the host, but no text that a customer can choose freely. */
-const nameOf = ({ id, url }: WebhookRecord): string => `${id} (${new URL(url).host})`;
 
 /** The maximum length of a host in a line, because a project stores a line for each of its webhooks. */
 const MAX_HOST = 60;
@@ -126,14 +120,13 @@ export function summaryLine({ webhook, attempts }: Failing, what: WebhookState):
   return `Webhook ${what}: ${id} (${environment}, ${inert(new URL(url).host.slice(0, MAX_HOST))})${since}`;
 }
 
-function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string, string][] {
+function factsOf({ webhook, event, attempts }: Failing): Fact[] {
   const [first] = attempts;
   const last = attempts.at(-1);
   return [
-    ['Project', inert(project.name)],
     ['Environment', webhook.environment],
     ['Webhook', webhook.id],
-    ...(webhook.description ? [['Description', inert(webhook.description)] as [string, string]] : []),
+    ...(webhook.description ? [['Description', inert(webhook.description)] as const] : []),
     ['Endpoint URL', inert(webhook.url)],
     ['Event', event.id],
     ['Event type', event.type],
@@ -141,7 +134,7 @@ function factsOf({ project, webhook, event, attempts }: FailingWebhook): [string
   ];
 }
 
-const factsOfAttempts = (count: number, failingSince: number, last: Attempt): [string, string][] => [
+const factsOfAttempts = (count: number, failingSince: number, last: Attempt): Fact[] => [
   ['Attempts', String(count)],
   ['Failing since', emailTime(failingSince)],
   ['Last attempt', emailTime(last.at)],

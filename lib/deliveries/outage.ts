@@ -103,5 +103,5 @@ async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl
   const id = await emails.reserve(project, summaryLine(failing, what), clock());
   if (id === null) return;
   const to = recipientsOf(project, clock());
-  await emails.send(id, notificationOf(what, { ...failing, project, to, dashboardUrl }));
+  await emails.send(id, notificationOf({ project, dashboardUrl }, to, what, failing));
 }

@@ -100,7 +100,7 @@ function stopping(backend: Backend, emails: ProjectEmails) {
             what,
             'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.',
           ],
-          link: ['Open the settings', '/live/settings'],
+          links: [['Open the settings', '/live/settings']],
         },
       );
       await emails.send(id, email);

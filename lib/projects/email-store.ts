@@ -149,7 +149,7 @@ function summaryOf(
             ]
           : []),
       ],
-      link: changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', ''],
+      links: [changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', '']],
     },
   );
 }

@@ -41,44 +41,71 @@ export interface EmailContext {
 /** The URL of the dashboard below the base URL of a request. */
 export const dashboardOf = (baseUrl: string): string => (baseUrl === '' ? '' : `${baseUrl}/dashboard`);
 
-/** The link to a place in the dashboard, if its URL is known. */
-const linksTo = ({ dashboardUrl }: EmailContext, label: string, place: string): Link[] =>
-  dashboardUrl === '' ? [] : [{ label, url: place === '' ? dashboardUrl : `${dashboardUrl}#${place}` }];
+/** A place in the dashboard, such as `/live/settings`, with the label of its link. */
+type Link = readonly [label: string, place: string];
+
+/** A part of an email, as text and as HTML. */
+export interface Part {
+  text: string;
+  html: string;
+}
 
 /** What an email to a project says. */
 interface Message {
   to: readonly string[];
   subject: string;
-  /** Their text never becomes markup. */
-  paragraphs: readonly string[];
-  /** The label of a link, and its place in the dashboard, such as `/live/settings`. */
-  link: [label: string, place: string];
+  /** What the email is about, at the end of its subject. By default the project. */
+  about?: string;
+  /** The text of a paragraph never becomes markup. */
+  paragraphs: readonly (string | Part)[];
+  /** The first one looks like a button. */
+  links: readonly Link[];
 }
 
-export function emailOf(context: EmailContext, { to, subject, paragraphs, link }: Message): Email {
-  const { text, html } = footerOf(context);
-  const links = linksTo(context, ...link);
+/** Composes every email, so that all of them look alike and end with the same footer. */
+export function emailOf(
+  context: EmailContext,
+  { to, subject, about = context.project.id, paragraphs, links }: Message,
+): Email {
+  const parts = [
+    ...paragraphs.map((each) => (typeof each === 'string' ? { text: each, html: paragraph(each) } : each)),
+    ...links
+      .flatMap((link, i) => linkTo(context, link, i === 0 ? BUTTON : ''))
+      .map(({ text, html }) => ({ text, html: `<p>${html}</p>` })),
+    footerOf(context),
+  ];
   return {
     projectId: context.project.id,
     to,
-    subject: `${subject} (${context.project.id})`,
-    text: [...paragraphs, ...links.map(textOf), text].join('\n\n'),
-    html: htmlDocument([paragraphs.map(paragraph).join('\n'), ...links.map(button), html].join('\n')),
+    subject: `${subject} (${about})`,
+    text: parts.map(({ text }) => text).join('\n\n'),
+    html: htmlDocument(parts.map(({ html }) => html).join('\n')),
   };
+}
+
+const BUTTON =
+  'background:#1d4ed8;border-radius:6px;color:#fff;display:inline-block;padding:10px 16px;text-decoration:none';
+
+/** A link, if the URL of the dashboard is known. As text, email clients link exactly its second line. */
+function linkTo({ dashboardUrl }: EmailContext, [label, place]: Link, style = ''): Part[] {
+  if (dashboardUrl === '') return [];
+  const url = place === '' ? dashboardUrl : `${dashboardUrl}#${place}`;
+  const anchor = `<a href="${escapeHtml(url)}"${style && ` style="${style}"`}>${escapeHtml(label)}</a>`;
+  return [{ text: `${label}:\n${url}`, html: anchor }];
 }
 
 const paragraph = (text: string): string => `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>`;
 
 /** The end of every email: who sends it, why, and where to change that. */
-export function footerOf(context: EmailContext): { text: string; html: string } {
+function footerOf(context: EmailContext): Part {
   const { project, dashboardUrl } = context;
   const sender =
     dashboardUrl === '' ? 'Document Sync Service' : `Document Sync Service at ${new URL(dashboardUrl).host}`;
   const reason = `${sender} sends this email because this is a notification address of the project "${inert(project.name)}".`;
-  const settings = linksTo(context, 'Change the addresses', '/live/settings');
+  const settings = linkTo(context, ['Change the addresses', '/live/settings']);
   return {
-    text: `--\n${[reason, ...settings.map(textOf)].join('\n')}`,
-    html: `<p style="border-top:1px solid #d1d5db;color:#4b5563;font-size:13px;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings.map((each) => ` ${anchor(each)}.`).join('')}</p>`,
+    text: ['--', reason, ...settings.map(({ text }) => text)].join('\n'),
+    html: `<p style="border-top:1px solid #d1d5db;color:#4b5563;font-size:13px;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings.map(({ html }) => ` ${html}.`).join('')}</p>`,
   };
 }
 
@@ -88,24 +115,9 @@ const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 
 export const emailTime = (ms: number): string => `${TIME.format(ms)} UTC`;
 
 /** Wraps content in the HTML document of an email, a column that also fits phones. Email clients ignore style sheets. */
-export const htmlDocument = (body: string): string =>
+const htmlDocument = (body: string): string =>
   `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"></head>
 <body style="font:16px/1.5 sans-serif;margin:0 auto;max-width:600px;overflow-wrap:anywhere;padding:24px">\n${body}\n</body></html>`;
-
-export interface Link {
-  label: string;
-  url: string;
-}
-
-/** A link as text. Email clients link exactly the second line. */
-export const textOf = ({ label, url }: Link): string => `${label}:\n${url}`;
-
-export const anchor = ({ label, url }: Link, style = ''): string =>
-  `<a href="${escapeHtml(url)}"${style && ` style="${style}"`}>${escapeHtml(label)}</a>`;
-
-/** A link that looks like a button. */
-export const button = (link: Link): string =>
-  `<p>${anchor(link, 'background:#1d4ed8;border-radius:6px;color:#fff;display:inline-block;padding:10px 16px;text-decoration:none')}</p>`;
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

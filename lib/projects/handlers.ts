@@ -131,7 +131,7 @@ function testEmail(project: ProjectRecord, to: readonly string[], baseUrl: strin
       paragraphs: [
         'Notifications reach this address. A request with an admin key sent this test. No action is needed.',
       ],
-      link: ['Open the settings', '/live/settings'],
+      links: [['Open the settings', '/live/settings']],
     },
   );
 }

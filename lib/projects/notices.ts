@@ -65,7 +65,7 @@ export function noticeEmail(
         `${change} It used the key ${keyId} and came from the IP address ${address} on ${emailTime(at)}.`,
         `If you expected this, no action is needed. Otherwise, revoke ${keyId}, and review its changes in the audit log.`,
       ],
-      link: [`Open ${keyId} in the dashboard`, `/live/keys/${keyId}`],
+      links: [[`Open ${keyId} in the dashboard`, `/live/keys/${keyId}`]],
     },
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
-import { notificationOf, summaryLine, type WebhookState } from '../../../lib/deliveries/notification.ts';
+import { type Failing, notificationOf, summaryLine, type WebhookState } from '../../../lib/deliveries/notification.ts';
 import { sampleData } from '../../../lib/events/data.ts';
 import { eventWithId } from '../../../lib/events/event.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -40,8 +40,8 @@ const attempts = [1, 2, 3, 4, 5, 6].map(
 const project = { id: 'prj_1', name: 'Acme <b>' };
 const to = ['ops@example.com', 'oncall@example.com'];
 const dashboardUrl = 'https://api.example.com/live/dashboard';
-const emailAbout = (what: WebhookState, more: Partial<Parameters<typeof notificationOf>[1]> = {}) =>
-  notificationOf(what, { project, to, webhook, event, attempts, dashboardUrl, ...more });
+const emailAbout = (what: WebhookState, more: Partial<Failing> = {}) =>
+  notificationOf({ project, dashboardUrl }, to, what, { webhook, event, attempts, ...more });
 
 it.each(['failing', 'disabled', 'overloaded'] as const)('contains the response as text and no secret: %s', (what) => {
   const { text, html } = emailAbout(what);
@@ -135,7 +135,7 @@ ${dashboardUrl}#/live/settings`);
     expect(parts[1]?.split('\n').map((line) => line.split(':')[0])).not.toContain('Description');
     expect(parts[1]?.split('\n')).toHaveLength(10);
     expect(bare.html).not.toMatch(/Description|Response body/);
-    expect(bare.html).toContain('</table>\n\n<p>Next steps');
+    expect(bare.html).toContain('</table>\n<p>Next steps');
     expect(bare.text).toContain('Failing since: 31 Jan 2026, 12:00 UTC\n');
     expect(bare.text).toContain('Last response: no complete response within 5 seconds (timeout), after 12 ms\n');
     expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
