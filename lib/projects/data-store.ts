@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { all, exists, is, isAbsent, isNew, put, update } from '../aws/expressions.ts';
 import { type ItemKey, itemKey, keyOf } from '../aws/items.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
@@ -17,6 +18,11 @@ const KEYS_ONLY = { Select: 'SPECIFIC_ATTRIBUTES' } as const;
 const KEYS_OF_SCAN = 500;
 const STATS_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The id of the project of an operation. */
+export const ProjectId = v.pipe(v.string('must be a string'), v.regex(/^prj_\w+$/, 'must be the id of a project'));
+/** Where the next page of an operation starts. */
+export const Position = v.optional(v.record(v.string(), v.any()));
 
 /** The data of whole projects, for operators. */
 export function projectData(table: Table) {

@@ -30,8 +30,7 @@ export function deleteProject({ table, clock, log }: Backend) {
   };
 
   async function begin(projectId: string, name: string | undefined): Promise<DeletionRecord> {
-    const project = await projects(table).get(projectId);
-    if (!project) throw new Error(`There is no project ${projectId}`);
+    const project = await projects(table).existing(projectId);
     if (project.name !== name) throw new Error('The name is not the name of the project');
     const counts = { step: 0, removedInPass: 0, removed: 0, read: 0 };
     const deletion = { projectId, startedAt: clock(), webhooks: await data.webhookIds(projectId), ...counts };

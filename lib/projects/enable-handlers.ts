@@ -1,24 +1,27 @@
+import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
 import { deliveryQueue } from '../deliveries/queue-store.ts';
 import { recoveryOf } from '../deliveries/recovery.ts';
 import { windowOf } from '../deliveries/recovery-window.ts';
 import { Problem } from '../http/problems.ts';
+import { timestampInput } from '../schema.ts';
 import { applyChange } from '../webhooks/change-handlers.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { auditEntry } from './audit-store.ts';
-import { projectData } from './data-store.ts';
+import { Position, ProjectId, projectData } from './data-store.ts';
 import { projectState } from './project.ts';
 import { projects } from './store.ts';
 
 /** Which webhooks to enable: those that failed deliveries disabled from `since` to `until`, of one project or of all. */
-export interface DisabledWindow {
-  id?: string | undefined;
-  since: number;
-  until?: number | undefined;
-  dry_run: boolean;
-  after?: object | undefined;
-}
+export const EnableWebhooks = v.strictObject({
+  operation: v.literal('enable-webhooks'),
+  id: v.optional(ProjectId),
+  since: timestampInput,
+  until: v.optional(timestampInput),
+  dry_run: v.optional(v.boolean(), false),
+  after: Position,
+});
 
 /** Projects in one call. */
 const PAGE = 20;
@@ -36,7 +39,7 @@ export function enableWebhooks(backend: Backend) {
   const { table, clock, random, log } = backend;
   const data = projectData(table);
 
-  return async ({ id, since, until = clock(), dry_run: isDryRun, after }: DisabledWindow) => {
+  return async ({ id, since, until = clock(), dry_run: isDryRun, after }: v.InferOutput<typeof EnableWebhooks>) => {
     const { ids, next } = id === undefined ? await data.ids(PAGE, after) : { ids: [id], next: undefined };
     let count = 0;
     for (const projectId of ids) {

@@ -33,17 +33,17 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
   const sourceAddresses = variables.SOURCE_ADDRESSES?.split(',') ?? [];
 
   return {
-    getProject: async ({ space }) => shown(await own(space.projectId)),
+    getProject: async ({ space }) => shown(await projects.existing(space.projectId)),
 
     async changeProject(request) {
       const { projectId } = request.space;
-      const project = await own(projectId);
+      const project = await projects.existing(projectId);
       const now = clock();
       const detail = changedMembers(request.body, projectResource(project, now));
       if (Object.keys(detail).length === 0) return shown(project);
       const entry = audited(request, { at: now, action: 'project.changed', target: projectId, detail });
       await notify(request, now, projectChanged(project, detail), () => projects.change(projectId, detail, [entry]));
-      return shown(await own(projectId));
+      return shown(await projects.existing(projectId));
     },
 
     async sendTestEmail(request) {
@@ -59,7 +59,7 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
     async confirmEmail(request) {
       const { projectId } = request.space;
       const { email } = request.body;
-      const project = await own(projectId);
+      const project = await projects.existing(projectId);
       const address = project.emails.find((each) => isSameMailbox(each, email));
       if (address === undefined) return invalid([{ field: 'email', detail: 'must be an address of the project' }]);
       if (!markOf(project, address, clock())) return shown(project);
@@ -71,7 +71,7 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
         change: { undeliverable: others(read) },
         to: [address],
       }));
-      return sent instanceof Problem ? sent : shown(await own(projectId));
+      return sent instanceof Problem ? sent : shown(await projects.existing(projectId));
     },
 
     // Omits entries over the retention, because the database deletes late.
@@ -94,7 +94,7 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
   ): Promise<Test | Problem> {
     const { projectId } = request.space;
     const [planned, project] = await optimistically(async () => {
-      const [project, budget] = await Promise.all([own(projectId), emails.budgetOf(projectId)]);
+      const [project, budget] = await Promise.all([projects.existing(projectId), emails.budgetOf(projectId)]);
       const now = clock();
       const planned = plan(project, now);
       if (planned instanceof Problem) return [planned, project] as const;
@@ -113,12 +113,6 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
 
   function shown(project: ProjectRecord) {
     return { body: { ...projectResource(project, clock()), source_addresses: sourceAddresses } };
-  }
-
-  async function own(id: string): Promise<ProjectRecord> {
-    const project = await projects.get(id);
-    if (!project) throw new Error('The project of this request is gone');
-    return project;
   }
 }
 

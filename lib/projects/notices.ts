@@ -90,8 +90,7 @@ export function notifying(
         return undefined;
       });
     const reserved = await reporting(async () => {
-      const project = await emails.projects.get(projectId);
-      if (!project) throw new Error('The project of this request is gone');
+      const project = await emails.projects.existing(projectId);
       const id = await emails.reserve(project, null, at);
       return id === null ? undefined : { id, project };
     });

@@ -12,9 +12,13 @@ const LAYOUT_AT = 2;
 
 export function projects(table: Table) {
   return {
-    /** Strongly consistent. */
-    async get(id: string): Promise<ProjectRecord | undefined> {
-      return (await table.get(itemKey.project(id))) as ProjectRecord | undefined;
+    get,
+
+    /** Reads a project that must exist, and throws otherwise. */
+    async existing(id: string): Promise<ProjectRecord> {
+      const project = await get(id);
+      if (!project) throw new Error(`There is no project ${id}`);
+      return project;
     },
 
     /** Writes the project, its first admin key, the layout of the table and `also`, all or nothing. Throws if an id is taken. */
@@ -46,4 +50,9 @@ export function projects(table: Table) {
       return (await table.write([update(itemKey.project(read.id), { ...change }, asRead), ...also])).length === 0;
     },
   };
+
+  /** Strongly consistent. */
+  async function get(id: string): Promise<ProjectRecord | undefined> {
+    return (await table.get(itemKey.project(id))) as ProjectRecord | undefined;
+  }
 }

@@ -83,8 +83,8 @@ describe('the project', () => {
   });
 
   it('is an internal failure when it is gone', async () => {
-    const { read, change, create, reportFailure } = await setUp({ isGone: true });
-    const gone = new Error('The project of this request is gone');
+    const { project, read, change, create, reportFailure } = await setUp({ isGone: true });
+    const gone = new Error(`There is no project ${project.id}`);
     await expect(read()).rejects.toThrow(gone);
     await expect(change({ name: 'New' })).rejects.toThrow(gone);
     await create('admin');
