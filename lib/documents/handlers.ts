@@ -2,7 +2,7 @@ import type { Backend } from '../aws/backend.ts';
 import { MAX_EVENT_BYTES } from '../events/event.ts';
 import { type Caller, documentKeyOf, may, originOf, rangesFor, reaches } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
-import { page } from '../http/page.ts';
+import { createPageBudget, page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers, OperationResponse } from '../http/serve.ts';
@@ -17,16 +17,16 @@ import {
   withoutOthersValues,
 } from './document.ts';
 import type { Merge, Write } from './merge.ts';
-import { createPageBudget, walkDocuments } from './pages.ts';
-import { documents as documentsIn } from './store.ts';
-import { writeDocument } from './write.ts';
+import { walkDocuments } from './pages.ts';
+import { documents as documentsIn, toState, writeDocument } from './store.ts';
 
 type DocumentHandlers = Pick<
   Handlers<'documents'>,
   'listDocuments' | 'getDocument' | 'putDocument' | 'patchDocument' | 'deleteDocument'
 >;
 
-export function documentHandlers({ table, clock, random }: Backend): DocumentHandlers {
+export function documentHandlers(backend: Backend): DocumentHandlers {
+  const { table, random } = backend;
   const documents = documentsIn(table);
   const cursors = cursorsOf(table, random);
 
@@ -66,9 +66,9 @@ export function documentHandlers({ table, clock, random }: Backend): DocumentHan
         const ranges = rangesFor(caller, prefix === undefined ? ['*'] : [prefix, `${prefix}:*`]);
         const data: ReturnType<typeof documentResource>[] = [];
         const budget = createPageBudget();
-        const next = await walkDocuments(documents.list, { space, ranges, limit, after }, (document) => {
-          if (document.deleted || !reaches(caller, document.documentKey)) return 'more';
-          const resource = documentResource(document.documentKey, document.read());
+        const next = await walkDocuments(documents.list, { space, ranges, limit, after }, (key, item) => {
+          if (item.deleted === true || !reaches(caller, key)) return 'more';
+          const resource = documentResource(key, toState(item));
           if (!budget.takes(resource)) return 'no room';
           return data.push(resource) === limit ? 'full' : 'more';
         });
@@ -93,11 +93,8 @@ export function documentHandlers({ table, clock, random }: Backend): DocumentHan
       origin: originOf(request),
       syncId: null,
     } as const;
-    const merged = await writeDocument(
-      { documents, clock, random },
-      request.space,
-      { ...common, ...change },
-      (current) => precondition(request, current),
+    const merged = await writeDocument(backend, request.space, { ...common, ...change }, (current) =>
+      precondition(request, current),
     );
     if (merged instanceof Problem) return merged;
     switch (merged.outcome) {

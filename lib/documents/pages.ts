@@ -1,78 +1,46 @@
+import type * as v from 'valibot';
+import { createPageBudget } from '../http/page.ts';
 import type { Space } from '../space.ts';
 import type { DocumentState } from './document.ts';
-import type { KeyRange } from './patterns.ts';
-
-/**
- * The maximum bytes of documents in a response. A Lambda function can return 6,291,556 bytes of JSON (Lambda quotas), in which
- * the body is a string with escaped quotes.
- */
-export const MAX_PAGE_BYTES = 5 * 1024 * 1024;
+import { type KeyRange, matchesPattern, rangesOf } from './patterns.ts';
+import type { Documents } from './store.ts';
+import type { SyncResponse } from './sync.ts';
 
 /** The documents per query after the first one, because most of them may not match. A query reads at most 1 MB. */
 const MORE_DOCUMENTS = 1000;
 /** The maximum queries of that size in a request. Together they need less than a second. */
 const MAX_CUT_QUERIES = 8;
 
-/** A document in a list. `read` parses it, so that only needed documents are parsed. */
-export interface FoundDocument {
-  documentKey: string;
-  deleted: boolean;
-  read(): DocumentState;
-}
-
-/** The revision of a document, also of a deleted one. */
-export interface FoundRevision {
-  documentKey: string;
-  revision: number;
-}
-
-/**
- * Reads the next documents after `after` from one of the ranges, at most `limit` or 1 MB. The ranges are in order. `next` is the
- * position of the next page, if there is one, and `isCut` says that it is in the same range.
- */
-type List<Found> = (
-  space: Space,
-  ranges: readonly KeyRange[],
-  limit: number,
-  after?: string,
-) => Promise<{ found: Found[]; next: string | undefined; isCut: boolean }>;
-
-export interface DocumentList {
-  list: List<FoundDocument>;
-}
-
-/** The revisions of documents, which show changes in few bytes. */
-export interface RevisionList {
-  revisions: List<FoundRevision>;
-  /** Lists documents in the order of their keys, including deleted ones. */
-  getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]>;
-}
-
 /** The decision about a document: continue, stop after it, or stop before it because it does not fit. */
-export type Step = 'more' | 'full' | 'no room';
+type Step = 'more' | 'full' | 'no room';
+
+/** A page of the documents in some ranges. */
+interface Walk {
+  space: Space;
+  ranges: readonly KeyRange[];
+  limit: number;
+  /** The key after which the page starts. */
+  after: string | undefined;
+}
 
 /**
- * Passes the documents of the ranges to `take` in the order of their keys, until `take` stops or enough was read. Returns the
+ * Passes the items of the ranges to `take` in the order of their keys, until `take` stops or enough was read. Returns the
  * position after which the next page starts, or `undefined` at the end.
  */
-export async function walkDocuments<Found extends { documentKey: string }>(
-  list: List<Found>,
-  {
-    space,
-    ranges,
-    limit,
-    after,
-  }: { space: Space; ranges: readonly KeyRange[]; limit: number; after?: string | undefined },
-  take: (document: Found) => Step,
+export async function walkDocuments(
+  list: Documents['list'],
+  { space, ranges, limit, after }: Walk,
+  take: (documentKey: string, item: Readonly<Record<string, unknown>>) => Step,
 ): Promise<string | undefined> {
   let position = after;
   for (let isFirst = true, cut = 0; ; isFirst = false) {
-    const { found, next, isCut } = await list(space, ranges, isFirst ? limit : MORE_DOCUMENTS, position);
-    for (const [i, document] of found.entries()) {
-      const step = take(document);
+    const { items, next, isCut } = await list(space, ranges, isFirst ? limit : MORE_DOCUMENTS, position);
+    for (const [i, item] of items.entries()) {
+      const documentKey = String(item.sk);
+      const step = take(documentKey, item);
       if (step === 'no room') return position;
-      position = document.documentKey;
-      if (step === 'full') return i === found.length - 1 ? next : position;
+      position = documentKey;
+      if (step === 'full') return i === items.length - 1 ? next : position;
     }
     position = next;
     if (isCut) cut++;
@@ -80,20 +48,52 @@ export async function walkDocuments<Found extends { documentKey: string }>(
   }
 }
 
-/** Adds up the bytes of a response. */
-export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
-  let bytes = 0;
-  return {
-    bytes: () => bytes,
-    /** Whether another resource fits. If so, it is counted. The first one always fits. */
-    takes(resource: unknown): boolean {
-      const more = bytesSent(resource);
-      if (bytes > 0 && bytes + more > bytesMax) return false;
-      bytes += more;
-      return true;
-    },
-  };
+type Change = v.InferOutput<typeof SyncResponse>['changes'][number];
+
+/** Documents of one read. Those that do not fit on a page are read again for the next one. */
+const READ_TOGETHER = 25;
+
+interface Pull extends Omit<Walk, 'ranges'> {
+  pattern: string;
+  /** Revisions by the keys of documents. */
+  known: ReadonlyMap<string, number>;
+  bytesMax: number;
 }
 
-/** Bytes of a resource in a response, as Lambda counts them. */
-export const bytesSent = (resource: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(resource)));
+/**
+ * Reads a page of the documents whose revision differs from the known one, including deleted documents. Of other documents, it
+ * reads only the revision.
+ */
+export async function pull(
+  documents: Documents,
+  { space, pattern, known, limit, after, bytesMax }: Pull,
+): Promise<{ changes: Change[]; next: string | undefined }> {
+  const keysToRead: string[] = [];
+  const ranges = rangesOf([pattern]);
+  const next = await walkDocuments(
+    documents.revisions,
+    { space, ranges, limit, after },
+    (documentKey, { revision }) => {
+      if (!matchesPattern(pattern, documentKey) || known.get(documentKey) === revision) return 'more';
+      return keysToRead.push(documentKey) === limit ? 'full' : 'more';
+    },
+  );
+  const changes: Change[] = [];
+  const budget = createPageBudget(bytesMax);
+  for (let i = 0; i < keysToRead.length; i += READ_TOGETHER) {
+    const keys = keysToRead.slice(i, i + READ_TOGETHER);
+    for (const [j, state] of (await documents.getAll(space, keys)).entries()) {
+      const change = changeOf(keys[j] ?? '', state);
+      if (!budget.takes(change)) return { changes, next: changes.at(-1)?.document_key };
+      changes.push(change);
+    }
+  }
+  return { changes, next };
+}
+
+/** Reads the current document. Documents are never removed, so every document with a revision exists. */
+function changeOf(document_key: string, state: DocumentState | undefined): Change {
+  if (!state) throw new Error('A document with a revision is not there');
+  const { revision, deleted, fields } = state;
+  return { document_key, revision, deleted, fields: deleted ? null : fields };
+}

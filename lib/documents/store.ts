@@ -1,16 +1,18 @@
+import type { Backend } from '../aws/backend.ts';
 import { all, any, type Condition, is, isAbsent, isAtLeast, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
 import { queue } from '../aws/queue.ts';
 import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
-import { EVENT_RETENTION_MS, type StoredEvent } from '../events/event.ts';
+import { optimistically } from '../concurrency.ts';
+import { EVENT_RETENTION_MS, isTooLarge, newEvent, type StoredEvent } from '../events/event.ts';
 import { putEvent } from '../events/store.ts';
 import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
 import type { CheckMessage, ConnectionRecord } from './connections.ts';
 import type { DocumentState } from './document.ts';
-import type { FoundDocument, FoundRevision } from './pages.ts';
+import { type Write as DocumentWrite, type Merge, merge } from './merge.ts';
 import type { KeyRange } from './patterns.ts';
 import { CYCLE_REPEAT_MS, type CycleClaim } from './sync.ts';
 
@@ -28,9 +30,11 @@ export function documents(table: Table) {
       return items.map((item) => item && toState(item));
     },
 
-    list: listOf(itemKey.document, toFound),
+    /** Lists the items of documents. `toState` parses them, so that only needed documents are parsed. */
+    list: listOf(itemKey.document),
 
-    revisions: listOf(itemKey.revision, toRevision),
+    /** Lists the revisions of documents, also of deleted ones. They show changes in few bytes. */
+    revisions: listOf(itemKey.revision),
 
     /**
      * Stores the new state and its events in one transaction, if the document still has that revision. 0 means that it never
@@ -71,11 +75,15 @@ export function documents(table: Table) {
     },
   };
 
-  function listOf<Found>(keyOf: (space: Space, documentKey: string) => ItemKey, toFound: (item: Item) => Found) {
+  /**
+   * Lists the next items after `after` from one of the ranges, at most `limit` or 1 MB. The ranges are in order. `next` is the
+   * position of the next page, if there is one, and `isCut` says that it is in the same range.
+   */
+  function listOf(keyOf: (space: Space, documentKey: string) => ItemKey) {
     return async (space: Space, ranges: readonly KeyRange[], limit: number, after = '') => {
       const i = ranges.findIndex(({ last }) => after < last);
       const range = ranges[i];
-      if (!range) return { found: [], next: undefined, isCut: false };
+      if (!range) return { items: [], next: undefined, isCut: false };
       const { items, next } = await table.query({
         ...rangeQuery({ pk: keyOf(space, '').pk }, range),
         Limit: limit,
@@ -83,21 +91,13 @@ export function documents(table: Table) {
         after: after >= range.first ? keyOf(space, after) : undefined,
       });
       const end = i + 1 < ranges.length ? range.last : undefined;
-      return { found: items.map(toFound), next: next?.sk ?? end, isCut: next !== undefined };
+      return { items, next: next?.sk ?? end, isCut: next !== undefined };
     };
   }
 }
 
 /** A sync cycle whose id is not taken. */
 const isFreeFor = (credentialId: string): Condition => any(isAbsent('credentialId'), is('credentialId', credentialId));
-
-const toFound = (item: Item): FoundDocument => ({
-  documentKey: String(item.sk),
-  deleted: item.deleted === true,
-  read: () => toState(item),
-});
-
-const toRevision = ({ sk, revision }: Item): FoundRevision => ({ documentKey: String(sk), revision: Number(revision) });
 
 export function toState(item: Item): DocumentState {
   const { pk: _, sk: __, ...rest } = item;
@@ -108,7 +108,32 @@ export function toState(item: Item): DocumentState {
   } as unknown as DocumentState;
 }
 
-export type DocumentStore = ReturnType<typeof documents>;
+export type Documents = ReturnType<typeof documents>;
+
+/**
+ * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions,
+ * and returns the rejection if they are false. Throws a
+ * `ConflictError` if other writers were always faster. Nothing was changed then.
+ */
+export async function writeDocument<Rejection>(
+  { table, clock, random }: Backend,
+  space: Space,
+  write: DocumentWrite,
+  admit: (current: DocumentState | undefined) => Rejection | undefined,
+): Promise<Merge | { outcome: 'events_too_large' } | Rejection> {
+  const { get, save } = documents(table);
+  return optimistically(async () => {
+    const current = await get(space, write.documentKey);
+    const rejection = admit(current);
+    if (rejection !== undefined) return rejection;
+    const now = clock();
+    const merged = merge(current, write, now);
+    if (merged.outcome !== 'changed') return merged;
+    const events = merged.events.map((event) => newEvent({ ...space, at: now, ...event }, random));
+    if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
+    return (await save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) ? merged : undefined;
+  });
+}
 
 /** The table deletes an expired connection without a check after a day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;

@@ -4,17 +4,16 @@ import { newEvent } from '../events/event.ts';
 import { credentialOf, may, reaches } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { fingerprintOf } from '../http/idempotency-store.ts';
+import { createPageBudget, MAX_PAGE_BYTES } from '../http/page.ts';
 import { documentNotAllowed, Problem, type ProblemCode } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
 import { type Conflict, withoutOthersValues } from './document.ts';
-import { createPageBudget, MAX_PAGE_BYTES } from './pages.ts';
+import { pull } from './pages.ts';
 import { covers } from './patterns.ts';
-import { pull } from './pull.ts';
-import { documents as documentsIn } from './store.ts';
+import { documents as documentsIn, writeDocument } from './store.ts';
 import { Cycle, type Push, type PushResult } from './sync.ts';
-import { writeDocument } from './write.ts';
 
 const PUSHING = 'Push with an admin, live or test key, or with a scoped token that has write.';
 const PULLING = 'Sync without pushes with any key, or with a scoped token that has read.';
@@ -123,7 +122,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
       origin: request.body.node_id,
       syncId,
     };
-    const merged = await writeDocument<never>({ documents, clock, random }, request.space, write, () => undefined);
+    const merged = await writeDocument<never>(backend, request.space, write, () => undefined);
     switch (merged.outcome) {
       case 'conflict':
         return rejected(push, 'conflict', shown(merged.conflicts));

@@ -1,8 +1,13 @@
-import { bytesSent, MAX_PAGE_BYTES } from '../documents/pages.ts';
 import type { Cursors } from './cursor-store.ts';
 import { DEFAULT_PAGE } from './operation.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
+
+/**
+ * The maximum bytes of resources in a response. A Lambda function can return 6,291,556 bytes of JSON (Lambda quotas), in which
+ * the body is a string with escaped quotes.
+ */
+export const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 
 export interface PageOf<Resource> {
   data: Resource[];
@@ -43,3 +48,21 @@ async function fittingPage<Page extends { data: unknown[] }>(
   const loaded = await load(limit);
   return limit === 1 || bytesSent(loaded.data) <= MAX_PAGE_BYTES ? loaded : fittingPage(Math.floor(limit / 2), load);
 }
+
+/** Adds up the bytes of a response. */
+export function createPageBudget(bytesMax = MAX_PAGE_BYTES) {
+  let bytes = 0;
+  return {
+    bytes: () => bytes,
+    /** Whether another resource fits. If so, it is counted. The first one always fits. */
+    takes(resource: unknown): boolean {
+      const more = bytesSent(resource);
+      if (bytes > 0 && bytes + more > bytesMax) return false;
+      bytes += more;
+      return true;
+    },
+  };
+}
+
+/** Bytes of a resource in a response, as Lambda counts them. */
+export const bytesSent = (resource: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(resource)));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../../lib/aws/items.ts';
+import { type Item, itemKey } from '../../../lib/aws/items.ts';
 import type { DocumentState } from '../../../lib/documents/document.ts';
 import { rangesOf } from '../../../lib/documents/patterns.ts';
-import { documents } from '../../../lib/documents/store.ts';
+import { documents, toState } from '../../../lib/documents/store.ts';
 import { CYCLE_REPEAT_MS, type CycleClaim } from '../../../lib/documents/sync.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
@@ -109,20 +109,19 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       return space;
     }
     const sorted = [...KEYS].sort();
+    const keysOf = (items: readonly Item[]) => items.map(({ sk }) => String(sk));
+    const revisionsOf = async (space: Space) =>
+      (await store.revisions(space, rangesOf(['*']), 10)).items.map(({ sk, revision }) => [sk, revision]);
 
     it('contains the known state of a document, and can read it', async () => {
       const space = newSpace();
       const states = { a: documentState({ revision: 3 }), b: documentState({ deleted: true, fields: {} }) };
       for (const [key, state] of Object.entries(states)) await save(space, key, 0, state, []);
-      const { found } = await store.list(space, rangesOf(['*']), 10);
-      expect(found.map(({ read, ...rest }) => ({ ...rest, state: read() }))).toEqual([
-        { documentKey: 'a', deleted: false, state: states.a },
-        { documentKey: 'b', deleted: true, state: states.b },
-      ]);
-      const { found: revisions } = await store.revisions(space, rangesOf(['*']), 10);
-      expect(revisions).toEqual([
-        { documentKey: 'a', revision: 3 },
-        { documentKey: 'b', revision: 1 },
+      const { items } = await store.list(space, rangesOf(['*']), 10);
+      expect(items.map((item) => [item.sk, toState(item)])).toEqual(Object.entries(states));
+      expect(await revisionsOf(space)).toEqual([
+        ['a', 3],
+        ['b', 1],
       ]);
     });
 
@@ -131,8 +130,7 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       await save(space, 'a', 0, documentState(), []);
       await save(space, 'a', 1, documentState({ revision: 2 }), []);
       expect(await save(space, 'a', 1, documentState({ revision: 9 }), [])).toBe(false);
-      const { found } = await store.revisions(space, rangesOf(['*']), 10);
-      expect(found).toEqual([{ documentKey: 'a', revision: 2 }]);
+      expect(await revisionsOf(space)).toEqual([['a', 2]]);
     });
 
     it.each<[string, string[], string[]]>([
@@ -155,11 +153,11 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
         const keys: string[] = [];
         for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
           const page = await documents(from).list(space, ranges, limit, after);
-          const { found, ...position } = await documents(from).revisions(space, ranges, limit, after);
+          const { items, ...position } = await documents(from).revisions(space, ranges, limit, after);
           expect(position).toEqual({ next: page.next, isCut: page.isCut });
-          expect(found.map(({ documentKey }) => documentKey)).toEqual(page.found.map(({ documentKey }) => documentKey));
-          expect(page.found.length).toBeLessThanOrEqual(limit);
-          keys.push(...page.found.map(({ documentKey }) => documentKey));
+          expect(keysOf(items)).toEqual(keysOf(page.items));
+          expect(page.items.length).toBeLessThanOrEqual(limit);
+          keys.push(...keysOf(page.items));
           after = page.next;
         }
         expect(keys).toEqual(expected);
@@ -201,11 +199,8 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       ['the last range is the end', { limit: 9, after: 'b:0' }, { keys: ['b:1'], isCut: false }],
       ['a position behind every range is the end', { limit: 9, after: 'z' }, { keys: [], isCut: false }],
     ])('%s', async (_, { limit, after }, expected) => {
-      const { found, next, isCut } = await store.list(await fill(), rangesOf(['a:*', 'b:*']), limit, after);
-      expect({ keys: found.map(({ documentKey }) => documentKey), next, isCut }).toEqual({
-        next: undefined,
-        ...expected,
-      });
+      const { items, next, isCut } = await store.list(await fill(), rangesOf(['a:*', 'b:*']), limit, after);
+      expect({ keys: keysOf(items), next, isCut }).toEqual({ next: undefined, ...expected });
     });
   });
 

@@ -248,7 +248,7 @@ export const PLANTED_BUGS = [
   {
     name: 'a sync omits new revisions of known documents',
     promise: 'Synchronized nodes agree',
-    file: 'lib/documents/pull.ts',
+    file: 'lib/documents/pages.ts',
     from: 'known.get(documentKey) === revision',
     to: 'known.has(documentKey)',
     seed: 52,

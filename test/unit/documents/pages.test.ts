@@ -1,110 +1,143 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createPageBudget,
-  type DocumentList,
-  type FoundDocument,
-  MAX_PAGE_BYTES,
-  type Step,
-  walkDocuments,
-} from '../../../lib/documents/pages.ts';
+import { exists, remove } from '../../../lib/aws/expressions.ts';
+import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
+import { pull, walkDocuments } from '../../../lib/documents/pages.ts';
+import { rangesOf } from '../../../lib/documents/patterns.ts';
+import { documents } from '../../../lib/documents/store.ts';
+import { documentState } from '../../memory/contracts/builders.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
-const ranges = [{ first: 'a', last: 'z' }];
-type Read = Awaited<ReturnType<DocumentList['list']>>;
 
-const document = (documentKey: string): FoundDocument => ({
-  documentKey,
-  deleted: false,
-  read: () => {
-    throw new Error('Nobody reads it');
-  },
-});
-const read = (keys: string, next?: string, isCut = false): Read => ({
-  found: [...keys].map(document),
-  next,
-  isCut,
-});
-
-/** Walks the results of the queries in order, and handles each document according to `steps`. */
-async function walk(answers: readonly Read[], steps: Record<string, Step> = {}, after?: string) {
-  const asked: [limit: number, after: string | undefined][] = [];
-  const taken: string[] = [];
-  const list: DocumentList['list'] = async (_space, _ranges, limit, position) => {
-    const answer = answers[asked.length];
-    asked.push([limit, position]);
-    if (!answer) throw new Error('One query too many');
-    return answer;
-  };
-  const next = await walkDocuments(list, { space, ranges, limit: 3, after }, ({ documentKey }) => {
-    const step = steps[documentKey] ?? 'more';
-    if (step !== 'no room') taken.push(documentKey);
-    return step;
+/** Documents at revision 3, of which every tenth is deleted. Records the reads. A query reads at most `cutAt` items. */
+async function stored(keys: readonly string[], { text = 'text', cutAt = Number.POSITIVE_INFINITY } = {}) {
+  const queries: [limit: number, after: string | undefined][] = [];
+  const read: string[] = [];
+  const { table } = memoryBackend({}, ({ name, input }) => {
+    if (name === 'Query') {
+      queries.push([input.Limit, input.ExclusiveStartKey?.sk]);
+      input.Limit = Math.min(input.Limit, cutAt);
+    }
+    if (name === 'BatchGet')
+      for (const { Keys } of Object.values<{ Keys: ItemKey[] }>(input.RequestItems))
+        read.push(...Keys.map(({ sk }) => sk));
+    return undefined;
   });
-  return { next, taken: taken.join(''), asked };
+  const store = documents(table);
+  for (const [i, key] of keys.entries())
+    await store.save(space, key, 0, documentState({ revision: 3, deleted: i % 10 === 0, fields: { text } }), []);
+  return { store, table, queries, read };
 }
 
 describe('a walk over documents', () => {
-  it('ends with the last document', async () => {
-    expect(await walk([read('ab')])).toEqual({ next: undefined, taken: 'ab', asked: [[3, undefined]] });
+  const KEYS = ['a:1', 'a:2', 'a:3', 'b:1', 'b:2'];
+  type Case = {
+    patterns?: string[];
+    limit?: number;
+    after?: string;
+    /** The document at which the walk stops. */
+    full?: string;
+    noRoom?: string;
+    taken: string[];
+    next: string | undefined;
+  };
+
+  it.each<[string, Case]>([
+    ['ends with the last document', { taken: KEYS, next: undefined }],
+    ['starts after the given key', { after: 'a:2', taken: KEYS.slice(2), next: undefined }],
+    ['continues after the last returned document', { full: 'a:2', taken: KEYS.slice(0, 2), next: 'a:2' }],
+    ['continues after a query that was cut', { limit: 2, full: 'a:2', taken: KEYS.slice(0, 2), next: 'a:2' }],
+    ['continues with the next range', { limit: 4, full: 'a:3', taken: KEYS.slice(0, 3), next: 'a:\x7f' }],
+    ['ends if the last document of the last range is full', { full: 'b:2', taken: KEYS, next: undefined }],
+    ['continues before a document that does not fit', { noRoom: 'a:3', taken: KEYS.slice(0, 2), next: 'a:2' }],
+    ['continues after the given key if no document fits', { after: 'a:1', noRoom: 'a:2', taken: [], next: 'a:1' }],
+  ])('%s', async (_, { limit = 3, after, full, noRoom, taken: expected, next }) => {
+    const { store } = await stored(KEYS);
+    const taken: string[] = [];
+    const walk = { space, ranges: rangesOf(['a:*', 'b:*']), limit, after };
+    const position = await walkDocuments(store.list, walk, (key) => {
+      if (key === noRoom) return 'no room';
+      taken.push(key);
+      return key === full ? 'full' : 'more';
+    });
+    expect({ taken, next: position }).toEqual({ taken: expected, next });
   });
 
-  it('starts at the given key, and continues with larger queries after the last one', async () => {
-    const { asked, taken } = await walk([read('bc', 'c'), read('', 'f'), read('g')], {}, 'a');
-    expect(taken).toBe('bcg');
-    expect(asked).toEqual([
-      [3, 'a'],
-      [1000, 'c'],
-      [1000, 'f'],
+  it('reads more documents with each query after the first one', async () => {
+    const { store, queries } = await stored(KEYS);
+    await walkDocuments(store.list, { space, ranges: rangesOf(['a:*', 'b:*']), limit: 2, after: 'a:0' }, () => 'more');
+    expect(queries).toEqual([
+      [2, 'a:0'],
+      [1000, 'a:2'],
+      [1000, undefined],
     ]);
-  });
-
-  it('continues after the last returned document', async () => {
-    expect(await walk([read('abc', 'd')], { b: 'full' })).toMatchObject({ next: 'b', taken: 'ab' });
-  });
-
-  it('continues after the query if the page ended with its last document', async () => {
-    expect(await walk([read('abc', 'd')], { c: 'full' })).toMatchObject({ next: 'd', taken: 'abc' });
-    expect(await walk([read('abc')], { c: 'full' })).toMatchObject({ next: undefined, taken: 'abc' });
-  });
-
-  it('continues before the first document that did not fit', async () => {
-    expect(await walk([read('abc', 'd')], { c: 'no room' })).toMatchObject({ next: 'b', taken: 'ab' });
-    expect(await walk([read('bc', 'd')], { b: 'no room' }, 'a')).toMatchObject({ next: 'a', taken: '' });
   });
 
   it('ends after nine truncated queries, and continues through any number of ranges', async () => {
-    const cut = Array.from({ length: 20 }, (_, i) => read('', `k${i}`, true));
-    expect(await walk(cut)).toMatchObject({ next: 'k8', asked: { length: 9 } });
-    const whole = Array.from({ length: 20 }, (_, i) => read('', i < 19 ? `k${i}` : undefined));
-    expect(await walk(whole)).toMatchObject({ next: undefined, asked: { length: 20 } });
+    const keys = [...'abcdefghijklmnopqrst'];
+    const { store, queries } = await stored(keys, { cutAt: 1 });
+    const walk = { space, limit: 3, after: undefined };
+    expect(await walkDocuments(store.list, { ...walk, ranges: rangesOf(['*']) }, () => 'more')).toBe('i');
+    expect(queries.splice(0)).toHaveLength(9);
+    const missing = rangesOf(keys.map((key) => `${key}:1`));
+    expect(await walkDocuments(store.list, { ...walk, ranges: missing }, () => 'more')).toBeUndefined();
+    expect(queries).toHaveLength(20);
   });
 });
 
-describe('the budget of a page', () => {
-  it('counts the bytes of JSON inside JSON', () => {
-    const budget = createPageBudget();
-    expect(budget.bytes()).toBe(0);
-    expect(budget.takes({ a: 'é"' })).toBe(true);
-    expect(budget.bytes()).toBe(Buffer.byteLength(JSON.stringify('{"a":"é\\""}')));
+describe('a pull', () => {
+  const KEYS = Array.from({ length: 60 }, (_, i) => `d:${String(i).padStart(2, '0')}`);
+  const everything = { space, pattern: 'd:*', known: new Map(), limit: 100, after: undefined, bytesMax: 1_000_000 };
+  const keysOf = (page: Awaited<ReturnType<typeof pull>>) => page.changes.map(({ document_key }) => document_key);
+
+  it('returns every document that the node lacks, and reads no others', async () => {
+    const { store, read } = await stored(KEYS);
+    const known = new Map(KEYS.filter((key) => key !== 'd:20' && key !== 'd:21').map((key) => [key, 3]));
+    known.set('d:30', 2);
+    known.set('d:31', 9); // of a database that was restored since
+    expect(await pull(store, { ...everything, known })).toEqual({
+      changes: [
+        { document_key: 'd:20', revision: 3, deleted: true, fields: null },
+        { document_key: 'd:21', revision: 3, deleted: false, fields: { text: 'text' } },
+        { document_key: 'd:30', revision: 3, deleted: true, fields: null },
+        { document_key: 'd:31', revision: 3, deleted: false, fields: { text: 'text' } },
+      ],
+      next: undefined,
+    });
+    expect(read).toEqual(['d:20', 'd:21', 'd:30', 'd:31']);
   });
 
-  it('accepts an exact fit, and always the first document', () => {
-    const size = Buffer.byteLength(JSON.stringify(JSON.stringify('xxxx')));
-    const exact = createPageBudget(2 * size);
-    expect([exact.takes('xxxx'), exact.takes('xxxxx'), exact.takes('xxxx'), exact.takes('')]).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ]);
-    expect(exact.bytes()).toBe(2 * size);
-    expect(createPageBudget(1).takes('more than that')).toBe(true);
+  it('returns at most the limit, and continues after it', async () => {
+    const page = await pull((await stored(KEYS)).store, { ...everything, limit: 7, after: 'd:10' });
+    expect(keysOf(page)).toEqual(KEYS.slice(11, 18));
+    expect(page.next).toBe('d:17');
   });
 
-  it('is below the response limit of a function', () => {
-    expect(MAX_PAGE_BYTES).toBe(5_242_880);
-    const budget = createPageBudget();
-    expect(budget.takes('x'.repeat(MAX_PAGE_BYTES - 100))).toBe(true);
-    expect(budget.takes('x'.repeat(200))).toBe(false);
+  it('returns the documents that fit, at least one, with few extra reads', async () => {
+    const { store, read } = await stored(KEYS, { text: 'a'.repeat(1000) });
+    const page = await pull(store, { ...everything, bytesMax: 10_000 });
+    expect(page.changes.length).toBeGreaterThan(5);
+    expect(page.next).toBe(keysOf(page).at(-1));
+    expect(read).toEqual(KEYS.slice(0, 25));
+    expect(keysOf(await pull(store, { ...everything, bytesMax: 0 }))).toEqual(['d:00']);
+  });
+
+  it('is complete over all pages, and omits documents outside the pattern', async () => {
+    const { store } = await stored(KEYS, { text: 'a'.repeat(1000) });
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await pull(store, { ...everything, pattern: '*:*', limit: 9, bytesMax: 5000, after });
+      found.push(...keysOf(page));
+      after = page.next;
+    } while (after !== undefined);
+    expect(found).toEqual(KEYS);
+    expect(keysOf(await pull(store, { ...everything, pattern: '*:05' }))).toEqual(['d:05']);
+  });
+
+  it('fails if a document with a revision is missing', async () => {
+    const { store, table } = await stored(KEYS);
+    await table.write([remove(itemKey.document(space, 'd:07'), exists)]);
+    await expect(pull(store, everything)).rejects.toThrow('is not there');
   });
 });

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Item } from '../../../lib/aws/items.ts';
 import type { DocumentState } from '../../../lib/documents/document.ts';
 import type { Write } from '../../../lib/documents/merge.ts';
-import { documents } from '../../../lib/documents/store.ts';
-import { writeDocument } from '../../../lib/documents/write.ts';
+import { writeDocument } from '../../../lib/documents/store.ts';
 import { ConflictError } from '../../../lib/errors.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
@@ -25,18 +24,17 @@ const put = (fields: Write['fields'], baseRevision?: number): Write => ({
 /** Documents in memory, with `faster` concurrent writes before a save succeeds. */
 function createDocuments(faster = 0) {
   const saves: { before: number; events: readonly StoredEvent[] }[] = [];
-  const { table } = memoryBackend({}, ({ name, input }) => {
+  const backend = memoryBackend({ clock: () => now }, ({ name, input }) => {
     if (name !== 'TransactWrite') return undefined;
     const [document, , ...events] = input.TransactItems.map(({ Put }: { Put: { Item: Item } }) => Put.Item);
     saves.push({ before: document.revision - 1, events: events.map(toStoredEvent) });
     if (saves.length <= faster) throw canceled('ConditionalCheckFailed');
     return undefined;
   });
-  const writer = { documents: documents(table), clock: () => now, random: (length: number) => new Uint8Array(length) };
   const write = <Refused>(
     what: Write,
     admit: (current: DocumentState | undefined) => Refused | undefined = () => undefined,
-  ) => writeDocument(writer, space, what, admit);
+  ) => writeDocument(backend, space, what, admit);
   return { write, saves };
 }
 

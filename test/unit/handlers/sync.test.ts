@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { bytesSent, MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
+import { bytesSent, MAX_PAGE_BYTES } from '../../../lib/http/page.ts';
 import { code, get, listed, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Answer } from '../../support/service.ts';

@@ -2,10 +2,9 @@ import { randomBytes as random } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../lib/aws/table.ts';
-import { MAX_PAGE_BYTES } from '../../../lib/documents/pages.ts';
 import { cursorsOf, openCursor, sealCursor } from '../../../lib/http/cursor-store.ts';
 import { type Operation, operation, page as pageQuery } from '../../../lib/http/operation.ts';
-import { page } from '../../../lib/http/page.ts';
+import { createPageBudget, MAX_PAGE_BYTES, page } from '../../../lib/http/page.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import { parseRequest, type Request } from '../../../lib/http/request.ts';
 import { timestampInput } from '../../../lib/schema.ts';
@@ -213,5 +212,34 @@ describe('a page of a list', () => {
     const cursor = first instanceof Problem ? '' : (first.body.next_cursor ?? '');
     const other = requestOf({ cursor }, { authorizer: { ...keyOf('admin'), project_id: 'prj_2' } });
     expect(await page(other, shared, none)).toMatchObject({ code: 'invalid_cursor' });
+  });
+});
+
+describe('the budget of a page', () => {
+  it('counts the bytes of JSON inside JSON', () => {
+    const budget = createPageBudget();
+    expect(budget.bytes()).toBe(0);
+    expect(budget.takes({ a: 'é"' })).toBe(true);
+    expect(budget.bytes()).toBe(Buffer.byteLength(JSON.stringify('{"a":"é\\""}')));
+  });
+
+  it('accepts an exact fit, and always the first document', () => {
+    const size = Buffer.byteLength(JSON.stringify(JSON.stringify('xxxx')));
+    const exact = createPageBudget(2 * size);
+    expect([exact.takes('xxxx'), exact.takes('xxxxx'), exact.takes('xxxx'), exact.takes('')]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(exact.bytes()).toBe(2 * size);
+    expect(createPageBudget(1).takes('more than that')).toBe(true);
+  });
+
+  it('is below the response limit of a function', () => {
+    expect(MAX_PAGE_BYTES).toBe(5_242_880);
+    const budget = createPageBudget();
+    expect(budget.takes('x'.repeat(MAX_PAGE_BYTES - 100))).toBe(true);
+    expect(budget.takes('x'.repeat(200))).toBe(false);
   });
 });
