@@ -8,6 +8,7 @@ import { EMAIL_WINDOW_MS } from '../../lib/projects/email-budget.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
 import { metricMath } from '../support/cloudwatch/metric-math.ts';
+import { mappingsOf, resourcesOf } from './resources.ts';
 import { everyOption, synth, topicArn } from './synth.ts';
 
 const template = synth({});
@@ -19,8 +20,7 @@ interface WatchedMetric {
   Dimensions?: { Name: string; Value: unknown }[];
 }
 
-const alarmsOf = (of: Template) =>
-  Object.values(of.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+const alarmsOf = (of: Template) => resourcesOf(of, 'AWS::CloudWatch::Alarm').map(([, properties]) => properties);
 const watchedBy = (of: Template): WatchedMetric[] =>
   alarmsOf(of).flatMap((alarm) =>
     alarm.MetricName
@@ -28,7 +28,6 @@ const watchedBy = (of: Template): WatchedMetric[] =>
       : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: WatchedMetric } }) => MetricStat?.Metric ?? []),
   );
 const alarms = alarmsOf(template);
-const alarmIds = Object.keys(template.findResources('AWS::CloudWatch::Alarm'));
 const watched = watchedBy(template);
 
 const LAMBDA_THROTTLES = 'AWS/Lambda Throttles';
@@ -67,8 +66,8 @@ describe('an alarm', () => {
   it('watches only metrics that AWS publishes for the resources of the template, or that the code writes', async () => {
     const { alarms } = new LocalCloudWatch(readTemplate()); // throws for any other AWS metric
     const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
-    const ofFilters = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(({ Properties }) =>
-      Properties.MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),
+    const ofFilters = resourcesOf(template, 'AWS::Logs::MetricFilter').flatMap(([, { MetricTransformations }]) =>
+      MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),
     );
     const metrics = alarms.flatMap(({ watched }) => watched.map(({ metric }) => metric));
     expect(metrics.length).toBe(watched.length);
@@ -145,7 +144,8 @@ describe('an alarm', () => {
     ['WorkerErrors', { e0: 1, e4: 1, i0: 1, i4: 1 }, { e0: 1, e4: 2, i0: 1, i4: 2 }],
     ['WorkerErrors', { e0: 500, i0: 5000, i1: 5000 }, { e0: 501, i0: 5000, i1: 5000 }],
   ])('watches a share of at least three failures: %s fires not with %j, but with %j', (name, quiet, firing) => {
-    const { Threshold, Metrics } = alarms[alarmIds.findIndex((id) => id.includes(name))] ?? {};
+    const alarmsById = resourcesOf(template, 'AWS::CloudWatch::Alarm');
+    const [, { Threshold, Metrics } = {}] = alarmsById.find(([id]) => id.includes(name)) ?? [];
     const { Expression } = Metrics.find((metric: object) => 'Expression' in metric);
     const ids = Metrics.filter((metric: object) => !('Expression' in metric)).map(({ Id }: { Id: string }) => Id);
     const share = metricMath(Expression, ids);
@@ -160,8 +160,9 @@ describe('an alarm', () => {
 
   it('watches the throttles of every function that no caller waits for', () => {
     const throttles = watched.filter(({ Namespace, MetricName }) => `${Namespace} ${MetricName}` === LAMBDA_THROTTLES);
-    const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
-    const functions = mappings.map(({ Properties }) => JSON.stringify(Properties.FunctionName)).sort();
+    const functions = mappingsOf(template)
+      .map(({ mapping }) => JSON.stringify(mapping.FunctionName))
+      .sort();
     expect(throttles.map(({ Dimensions }) => JSON.stringify(Dimensions?.[0]?.Value)).sort()).toEqual(functions);
   });
 

@@ -1,14 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { dev } from '../../infra/commands/dev.ts';
 import { ExportFile } from '../../infra/commands/export-file.ts';
 import { ops } from '../../infra/commands/ops.ts';
 import { request, targetOf } from '../../infra/commands/target.ts';
 import { parse } from '../../infra/commands/usage.ts';
+import { temporaryDirectory } from '../support/after-file.ts';
 import { type Performers, ran, testShell } from '../support/shell.ts';
 
 const GROUPS = { ops, dev: dev('npm run dev --') };
@@ -20,8 +20,7 @@ const CLOSED = await new Promise<string>((resolve) => {
     server.close(() => resolve(`http://127.0.0.1:${port}`));
   });
 });
-const directory = mkdtempSync(join(tmpdir(), 'commands-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 /** Runs a command line without `npm run`, such as `ops projects list`. */
 function run(line: string, performers?: Performers, members?: Parameters<typeof testShell>[1]) {

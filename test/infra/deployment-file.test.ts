@@ -1,20 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
 import { DEPLOYMENT, readDeployment, settingsOf, updateDeployment } from '../../infra/settings.ts';
 import { UserError } from '../../infra/user-error.ts';
-import { afterFile } from '../support/after-file.ts';
+import { temporaryDirectory } from '../support/after-file.ts';
 import { domain, everyOption, table } from './synth.ts';
 
 const senderEmail = 'a@example.com';
 
 /** Returns the path of a settings file with this content, or of none. */
 function fileWith(content?: unknown): string {
-  const directory = mkdtempSync(join(tmpdir(), 'deployment-'));
-  afterFile(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'deployment.json');
+  const path = join(temporaryDirectory(), 'deployment.json');
   if (content !== undefined) writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
 }

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describedSettings, readDeployment } from '../../infra/settings.ts';
-import { afterFile } from '../support/after-file.ts';
+import { temporaryDirectory } from '../support/after-file.ts';
 import { domain, network } from './synth.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'init-'));
-afterFile(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 /** Runs `npm run init` without a terminal, on a file of this name. */
 function init(name: string, ...args: string[]) {

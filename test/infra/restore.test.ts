@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ops } from '../../infra/commands/ops.ts';
+import { temporaryDirectory } from '../support/after-file.ts';
 import { ran } from '../support/shell.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'restore-'));
-const deploymentFile = join(directory, 'deployment.json');
-afterAll(() => rmSync(directory, { recursive: true }));
+const deploymentFile = join(temporaryDirectory(), 'deployment.json');
 
 const TABLE = 'documents-restored-20260131120000';
 const ARN = 'arn:aws:dynamodb:eu-central-1:123456789012:table';

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { METHODS, readRoutes } from '../../infra/local/gateway/routes.ts';
 import { functionName, samTemplate } from '../../infra/local/sam/template.ts';
 import { allOperations, methodsOf } from '../../lib/http/operations.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
-import { afterFile } from '../support/after-file.ts';
+import { temporaryDirectory } from '../support/after-file.ts';
 
 const raw = JSON.parse(readFileSync(join(inject('assembly'), 'DocumentSyncService.template.json'), 'utf8'));
 const { template } = samTemplate(raw, readTemplate(), {});
@@ -17,8 +16,7 @@ const { template } = samTemplate(raw, readTemplate(), {});
  * seven methods, and the last function of a path and method wins (samcli/local/apigw/local_apigw_service.py).
  */
 function routesOfStartApi() {
-  const directory = mkdtempSync(join(tmpdir(), 'sam-template-'));
-  afterFile(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   const artifacts = { sam: { type: 'aws:cloudformation:stack', properties: { templateFile: 'template.json' } } };
   writeFileSync(join(directory, 'manifest.json'), JSON.stringify({ artifacts }));
   writeFileSync(join(directory, 'template.json'), JSON.stringify(template));

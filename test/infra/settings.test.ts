@@ -4,6 +4,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
 import { createApp } from '../../infra/stack.ts';
+import { mappingsOf, resourcesOf } from './resources.ts';
 import {
   appProps,
   choices,
@@ -48,14 +49,10 @@ describe('the template', () => {
     synth(choices.names?.[1] ?? {}).resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
   });
 
-  it('limits the concurrency of every queue to the lowest setting', () => {
+  it('limits the concurrency of every queue to the lowest setting, and bursts to the quota of an account', () => {
     const template = synth(extremes);
     const limited = { ScalingConfig: { MaximumConcurrency: 2 } };
     template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 5); // three lanes, checks and summaries
-  });
-
-  it('limits bursts to the quota of an account', () => {
-    const template = synth(extremes);
     template.hasResourceProperties('AWS::ApiGateway::UsagePlan', { Throttle: { RateLimit: 2501, BurstLimit: 5000 } });
     const all = { HttpMethod: '*', ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5000 };
     template.hasResourceProperties('AWS::ApiGateway::Stage', {
@@ -125,17 +122,15 @@ describe('an existing table', () => {
     const text = JSON.stringify(template.toJSON());
     expect(text).not.toContain('{"Ref":"Table"}');
     expect(text).not.toContain('["Table","');
-    const variables = Object.values(template.findResources('AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Environment?.Variables.TABLE_NAME,
+    const variables = resourcesOf(template, 'AWS::Lambda::Function').flatMap(
+      ([, { Environment }]) => Environment.Variables.TABLE_NAME ?? [],
     );
-    expect(new Set(variables.filter((name) => name !== undefined))).toEqual(new Set([table.name]));
-    for (const id of ['FanOutSource', 'CountSource']) {
-      const { Properties } = template.findResources('AWS::Lambda::EventSourceMapping')[id] ?? {};
-      expect(Properties).toMatchObject({ EventSourceArn: table.streamArn, StartingPosition: 'TRIM_HORIZON' });
-    }
-    const grants = Object.values(template.findResources('AWS::IAM::Policy')).map((policy) => JSON.stringify(policy));
-    expect(grants.some((grant) => grant.includes(`:table/${table.name}"`))).toBe(true);
-    expect(grants.some((grant) => grant.includes(`${table.streamArn}"`))).toBe(true);
+    expect(new Set(variables)).toEqual(new Set([table.name]));
+    const streams = mappingsOf(template).filter(({ isStream }) => isStream);
+    expect(streams.map(({ mapping }) => mapping.EventSourceArn)).toEqual([table.streamArn, table.streamArn]);
+    const grants = JSON.stringify(resourcesOf(template, 'AWS::IAM::Policy'));
+    expect(grants).toContain(`:table/${table.name}"`);
+    expect(grants).toContain(`${table.streamArn}"`);
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       Metrics: Match.arrayWith([
         Match.objectLike({

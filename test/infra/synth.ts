@@ -1,21 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { App, AppProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { vi } from 'vitest';
 import type { SettingsInput } from '../../infra/settings.ts';
 import { createApp } from '../../infra/stack.ts';
-import { afterFile } from '../support/after-file.ts';
+import { temporaryDirectory } from '../support/after-file.ts';
 
 export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /** The properties of an app that is synthesized without bundles and copies of files, because they do not depend on settings. */
 export function appProps(settings: SettingsInput = {}): AppProps & { settings: SettingsInput } {
-  const outdir = mkdtempSync(join(tmpdir(), 'service-settings-'));
-  afterFile(() => rmSync(outdir, { recursive: true }));
   return {
-    outdir,
+    outdir: temporaryDirectory(),
     settings,
     context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true },
   };

@@ -9,17 +9,16 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { bundleOptions } from '../../../infra/bundle.ts';
 import { assemble, forgetUnused, inputHash } from '../../../infra/local/assembly.ts';
 import { assetOf, type FunctionProperties } from '../../../infra/local/lambda/lambda.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { readTemplate } from './gateway.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'assembly-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 describe('the assembly', () => {
   it('is created once if nothing changes', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type LocalFunction, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { eventually } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
 
@@ -17,8 +17,7 @@ const ID = `
     while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 5));
     return id;
   };`;
-const directory = mkdtempSync(join(tmpdir(), 'environments-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 /** Starts as many concurrent invocations as there can be environments, and ends them when all are busy. */
 async function fill(fn: LocalFunction, count: number): Promise<string> {

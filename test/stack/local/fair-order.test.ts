@@ -36,13 +36,4 @@ describe('a fair queue', () => {
     add('a');
     expect(takeIds(1)).toEqual(['-40']);
   });
-
-  it('removes groups without messages', () => {
-    const { add, take, order } = createOrder();
-    for (let i = 0; i < 1000; i++) {
-      add(`group${i}`);
-      for (const message of take(1)) order.end(message);
-    }
-    expect([order.groupCount, order.size]).toEqual([0, 0]);
-  });
 });

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalClock } from '../../../infra/local/lambda/clock.ts';
 import { type FunctionProperties, type LambdaOptions, LocalFunction } from '../../../infra/local/lambda/lambda.ts';
-import { afterFile } from '../../support/after-file.ts';
+import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
 
 /** Creates a Lambda function from a source text. */
 export function createFunction(
   source: string,
   { options, properties }: { options?: Partial<LambdaOptions>; properties?: Partial<FunctionProperties> } = {},
 ): LocalFunction {
-  const directory = mkdtempSync(join(tmpdir(), 'function-'));
+  const directory = temporaryDirectory();
   const asset = randomUUID();
   mkdirSync(join(directory, `asset.${asset}`));
   writeFileSync(join(directory, `asset.${asset}`, 'index.cjs'), source);
@@ -43,9 +42,6 @@ export function createFunction(
       ...options,
     },
   );
-  afterFile(async () => {
-    await fn.stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterFile(() => fn.stop());
   return fn;
 }

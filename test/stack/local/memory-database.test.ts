@@ -1,19 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { defaultDatabase } from '../../../infra/local/services/database.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
+import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
 import { eventually } from '../../support/service.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'memory-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 const TableName = 'table';
 const StreamArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${TableName}/stream/memory`;
@@ -32,7 +29,9 @@ function opened(path?: string) {
     const iterator = perform<object>('GetShardIterator', { StreamArn, SequenceNumber });
     return perform<{ Records: StreamRecord[] }>('GetRecords', iterator).Records;
   };
-  return { perform, recordsAfter, close: () => database.close() };
+  if (!path) perform('CreateTable', TABLE);
+  afterFile(() => database.close());
+  return { perform, recordsAfter };
 }
 
 describe('the database in memory', () => {
@@ -68,7 +67,7 @@ describe('the database in memory', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     const confirmed = Number(printed.split('\n').at(-2));
-    const { perform, recordsAfter, close } = opened(directory);
+    const { perform, recordsAfter } = opened(directory);
     const [a, b] = ['a', 'b'].map(
       (pk) => perform<{ Item: { n: { N: string } } }>('GetItem', { Key: key(pk) }).Item.n.N,
     );
@@ -79,12 +78,10 @@ describe('the database in memory', () => {
     const before = recordsAfter().at(-1)?.dynamodb.SequenceNumber;
     perform('DeleteItem', { Key: key('a') });
     expect(recordsAfter(before)).toMatchObject([{ eventName: 'REMOVE', dynamodb: { Keys: key('a') } }]);
-    close();
   });
 
   it('describes each change in its stream with both images', () => {
-    const { perform, recordsAfter, close } = opened();
-    perform('CreateTable', TABLE);
+    const { perform, recordsAfter } = opened();
     perform('PutItem', { Item: { ...key('a'), n: { N: '1' } } });
     perform('UpdateItem', {
       Key: key('a'),
@@ -100,12 +97,10 @@ describe('the database in memory', () => {
       ['INSERT', undefined, { ...key('a'), n: { N: '1' } }],
       ['MODIFY', { ...key('a'), n: { N: '1' } }, { ...key('a'), n: { N: '2' } }],
     ]);
-    close();
   });
 
   it('returns only the projected attributes of an index, in pages of at most 1 MB', () => {
-    const { perform, close } = opened();
-    perform('CreateTable', TABLE);
+    const { perform } = opened();
     for (let i = 0; i < 4; i++) {
       const attributes = { byStatus: { S: 'failed' }, endedAt: { N: '1' }, text: { S: 'x'.repeat(390_000) } };
       perform('PutItem', { Item: { pk: { S: 'a' }, sk: { S: `${i}` }, ...attributes } });
@@ -124,7 +119,6 @@ describe('the database in memory', () => {
     expect(first.Items).toHaveLength(3);
     const second = query('pk = :value', 'a', { ExclusiveStartKey: first.LastEvaluatedKey });
     expect([second.Items.length, second.LastEvaluatedKey]).toEqual([1, undefined]);
-    close();
   });
 
   it('rejects requests of web pages whose host name resolves to this machine', async () => {

@@ -1,10 +1,11 @@
 import { LocalQueue } from '../../../infra/local/services/sqs.ts';
+import { afterFile } from '../../support/after-file.ts';
 
 type Settings = ConstructorParameters<typeof LocalQueue>[0];
 
 /** A queue whose failed messages become visible after a millisecond. */
-export const createQueue = (settings: Partial<Settings> = {}): LocalQueue =>
-  new LocalQueue({
+export function createQueue(settings: Partial<Settings> = {}): LocalQueue {
+  const queue = new LocalQueue({
     name: 'queue',
     arn: 'arn:aws:sqs:::queue',
     visibilityTimeoutSeconds: 1,
@@ -13,3 +14,6 @@ export const createQueue = (settings: Partial<Settings> = {}): LocalQueue =>
     kept: new Map(),
     ...settings,
   });
+  afterFile(() => queue.stop());
+  return queue;
+}

@@ -15,21 +15,23 @@ function createScheduler(kept = new Map<string, Schedule>()) {
   const create = (expression: string, Input: string) => {
     const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
-    return scheduler.service({
-      method: 'POST',
-      action: 'POST schedules',
+    return call('POST', body);
+  };
+  const call = (method: string, body = '') =>
+    scheduler.service({
+      method,
+      action: `${method} schedules`,
       path: '/schedules/a',
       headers: {},
       principal: '',
       body,
     });
-  };
   const bodies = (name: string) =>
     queues
       .get(name)
       ?.receive(10)
       .map(({ body }) => body);
-  return { scheduler, create, bodies };
+  return { scheduler, create, remove: () => call('DELETE'), bodies };
 }
 
 describe('a schedule', () => {
@@ -76,17 +78,10 @@ describe('a schedule', () => {
 
   it('is not kept after it is deleted', () => {
     const kept = new Map<string, Schedule>();
-    const { scheduler, create } = createScheduler(kept);
+    const { create, remove } = createScheduler(kept);
     create('at(1970-01-01T01:00:00)', '{}');
     expect(kept.size).toBe(1);
-    scheduler.service({
-      method: 'DELETE',
-      action: 'DELETE schedules',
-      path: '/schedules/a',
-      headers: {},
-      principal: '',
-      body: '',
-    });
+    remove();
     expect(kept.size).toBe(0);
   });
 });

@@ -6,7 +6,6 @@ describe('a queue', () => {
     const queue = createQueue();
     for (const group of ['a', 'b', undefined]) queue.send(`${group}`, { group });
     expect(queue.receive(10).map(({ body }) => body)).toEqual(['a', 'b', 'undefined']);
-    queue.stop();
   });
 
   it('makes a failed message visible again with a new receipt', async () => {
@@ -18,7 +17,6 @@ describe('a queue', () => {
     const [second] = queue.receive(1);
     expect(second).toMatchObject({ body: 'a', receiveCount: 2 });
     expect(second?.receiptHandle).not.toBe(first?.receiptHandle);
-    queue.stop();
   });
 
   it('moves a message to the dead letters after too many receives', async () => {
@@ -33,7 +31,6 @@ describe('a queue', () => {
     expect(queue.receive(1)).toEqual([]);
     expect(deadLetters.receive(1)).toMatchObject([{ body: 'a', group: 'g' }]);
     expect(queue.counts()).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
-    deadLetters.stop();
   });
 
   it('removes all state of deleted messages', () => {
@@ -67,7 +64,6 @@ describe('a queue', () => {
     expect(received[0]).toMatchObject({ messageId: inFlight?.messageId, sentAt: inFlight?.sentAt });
     await queue.untilVisible();
     expect(queue.receive(10)).toMatchObject([{ body: 'delayed' }]);
-    queue.stop();
   });
 
   it('stores a message once when it moves to the dead letters', async () => {

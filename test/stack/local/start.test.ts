@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,16 +9,16 @@ import { parse } from '../../../infra/commands/usage.ts';
 import { USAGE } from '../../../infra/local/arguments.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
 import { UserError } from '../../../infra/user-error.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
 import { type Client, eventually, request } from '../../support/service.ts';
 import { argumentsOf, isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'start-'));
+const directory = temporaryDirectory();
 const started: ChildProcess[] = [];
 afterAll(() => {
   for (const child of started) child.kill();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** Runs `npm start` with these options on free ports. */
@@ -128,12 +127,11 @@ describe('npm start', () => {
   });
 
   it('stops with a short message when the kept table has a different layout', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'start-layout-'));
+    const other = temporaryDirectory();
     const kept = join(other, 'kept/memory');
     mkdirSync(kept, { recursive: true });
     writeFileSync(join(kept, 'demo.json'), JSON.stringify({ receiver_port: 0, webhook_secret: 'secret' }));
     const { code, output } = await run('--keep', '--database', 'memory', '--directory', other).ended;
-    rmSync(other, { recursive: true });
     expect([code, output]).toEqual([
       1,
       expect.stringContaining(`The kept table has a different layout. Delete ${kept}, or start`),

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
 import { startStack } from '../../../infra/local/stack.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 
 const TEMPLATE = 'DocumentSyncService.template.json';
@@ -15,7 +15,7 @@ interface RawResource {
 /** Copies the assembly with a changed template. */
 function changedAssembly(change: (resources: Record<string, RawResource>) => void): string {
   const assembly = inject('assembly');
-  const directory = mkdtempSync(join(tmpdir(), 'template-'));
+  const directory = temporaryDirectory();
   for (const name of readdirSync(assembly))
     if (name !== TEMPLATE) symlinkSync(join(assembly, name), join(directory, name));
   const template = JSON.parse(readFileSync(join(assembly, TEMPLATE), 'utf8'));
@@ -59,5 +59,4 @@ it('starts a template with alarms, resources, properties and intrinsic functions
   const { status } = await fetch(`${stack.baseUrl}/v1/keys`, { headers: { Authorization: `Bearer ${admin_key.key}` } });
   expect(status).toBe(200);
   await stack.stop();
-  rmSync(assembly, { recursive: true });
 });

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { apiKeys, readTemplate, startGateway } from './gateway.ts';
 
 const PROJECT_LIMITS = { 'AWS::ApiGateway::UsagePlan': { Throttle: { RateLimit: 2, BurstLimit: 5 } } };
+const [own, other] = apiKeys(readTemplate());
+const apiKey = (event: Record<string, unknown>) => (JSON.stringify(event.headers).includes('other') ? other : own);
 const respond = () => ({ statusCode: 200, headers: {}, body: '' });
 
 async function statuses(url: string, count: number, headers: Record<string, string> = {}): Promise<number[]> {
@@ -12,8 +14,6 @@ async function statuses(url: string, count: number, headers: Record<string, stri
 
 it('rejects requests over a share without an effect on other shares', async () => {
   let now = 0;
-  const [own, other] = apiKeys(readTemplate());
-  const apiKey = (event: Record<string, unknown>) => (JSON.stringify(event.headers).includes('other') ? other : own);
   const { url } = await startGateway({ invoke: respond, properties: PROJECT_LIMITS, apiKey, now: () => now });
   const call = (count: number, name = 'own') => statuses(`${url}/v1/keys`, count, { Authorization: name });
   expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
@@ -29,8 +29,6 @@ it('rejects requests over a share without an effect on other shares', async () =
 
 it('rejects costly reads of a share over their own limit without an effect on other methods and shares', async () => {
   let now = 0;
-  const [own, other] = apiKeys(readTemplate());
-  const apiKey = (event: Record<string, unknown>) => (JSON.stringify(event.headers).includes('other') ? other : own);
   const { url } = await startGateway({ invoke: respond, apiKey, now: () => now });
   const call = (count: number, path: string, name = 'own') => statuses(url + path, count, { Authorization: name });
   expect(await call(101, '/v1/events?limit=1')).toEqual([...Array(100).fill(200), 429]);
@@ -49,12 +47,11 @@ it('returns 503 if the authorizer returns an unknown share', async () => {
 });
 
 it('does not count requests over a share for the limit of the method', async () => {
-  const [own, other] = apiKeys(readTemplate());
   const stage = [{ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 7 }];
   const { url } = await startGateway({
     invoke: respond,
     properties: { ...PROJECT_LIMITS, 'AWS::ApiGateway::Stage': { MethodSettings: stage } },
-    apiKey: (event) => (JSON.stringify(event.headers).includes('other') ? other : own),
+    apiKey,
   });
   const call = (count: number, name: string) => statuses(`${url}/v1/keys`, count, { Authorization: name });
   expect(await call(20, 'own')).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
