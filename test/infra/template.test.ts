@@ -1,15 +1,17 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { TABLE } from '../support/dynamodb-table.ts';
 import { actionsOf, idIn, mappingsOf, resourcesOf, statementsOf } from './resources.ts';
 import { synth } from './synth.ts';
 
 const template = synth({});
 
 describe('the table', () => {
-  it('has deletion protection, recovery and a stream', () => {
+  it('has the keys and indexes of the tests, deletion protection, recovery and a stream', () => {
     template.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
       Properties: {
+        ...TABLE,
         DeletionProtectionEnabled: true,
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
         StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
@@ -76,23 +78,5 @@ describe('the functions', () => {
       expect(properties.Timeout).toBeLessThanOrEqual(60);
       expect(properties.TracingConfig).toBeUndefined(); // it is expensive and off by default
     }
-  });
-
-  it('can send email only from the sender, with any identity of the account and its configuration set', () => {
-    const [[configurationSet] = []] = resourcesOf(template, 'AWS::SES::ConfigurationSet');
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({
-            Action: 'ses:SendEmail',
-            Condition: { StringEquals: { 'ses:FromAddress': 'notifications@example.com' } },
-            Resource: [
-              { 'Fn::Join': ['', Match.arrayWith([':configuration-set/', { Ref: configurationSet }])] },
-              { 'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp('identity/\\*')])] },
-            ],
-          }),
-        ]),
-      },
-    });
   });
 });

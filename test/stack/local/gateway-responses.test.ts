@@ -36,33 +36,22 @@ describe('a header of a function', () => {
 });
 
 describe('an authorized request', () => {
-  const statusOf = async (path: string, resource?: string) => {
-    const { url } = await startGateway({
-      invoke: () => ({ statusCode: 204, body: '' }),
-      ...(resource && { resource }),
-    });
-    return (await fetch(`${url}/v1/documents/${path}`, { headers: { Authorization: 'x' } })).status;
-  };
+  async function statusOf(path: string, init: RequestInit = {}, resource = '*') {
+    const { url } = await startGateway({ invoke: () => ({ statusCode: 204, body: '' }), resource });
+    return (await fetch(url + path, { headers: { Authorization: 'x' }, ...init })).status;
+  }
+  const key = (bytes: number) => statusOf(`/v1/documents/${'a'.repeat(bytes)}`);
+  const post = (bytes: number) => statusOf('/v1/events', { method: 'POST', body: 'a'.repeat(bytes) });
+  const headers = (bytes: number) => statusOf('/v1/keys', { headers: { Authorization: 'x'.repeat(bytes) } });
+  const policy = (characters: number) => statusOf('/v1/keys', {}, '*'.repeat(characters));
 
-  it('is rejected when the ARN of its method has more than 1,600 bytes', async () => {
-    expect([await statusOf('a'.repeat(1500)), await statusOf('a'.repeat(1600))]).toEqual([204, 400]);
-  });
-
-  it('is rejected when its body has more than 10 MB', async () => {
-    const { url } = await startGateway({ invoke: () => ({ statusCode: 204, body: '' }) });
-    const post = (bytes: number) =>
-      fetch(`${url}/v1/events`, { method: 'POST', headers: { Authorization: 'x' }, body: 'a'.repeat(bytes) });
-    expect([(await post(10_485_760)).status, (await post(10_485_761)).status]).toEqual([204, 413]);
-  });
-
-  it('is rejected when its request line and headers have more than 10,240 bytes', async () => {
-    const { url } = await startGateway({ invoke: () => ({ statusCode: 204, body: '' }) });
-    const get = (bytes: number) => fetch(`${url}/v1/keys`, { headers: { Authorization: 'x'.repeat(bytes) } });
-    expect([(await get(9000)).status, (await get(10_240)).status]).toEqual([204, 400]);
-  });
-
-  it('fails when a resource of the policy has more than 512 characters', async () => {
-    expect([await statusOf('a', '*'.repeat(512)), await statusOf('a', '*'.repeat(513))]).toEqual([204, 503]);
+  it.each([
+    ['rejected when the ARN of its method has more than 1,600 bytes', key, 1500, 1600, 400],
+    ['rejected when its body has more than 10 MB', post, 10_485_760, 10_485_761, 413],
+    ['rejected when its request line and headers have more than 10,240 bytes', headers, 9000, 10_240, 400],
+    ['an error when a resource of the policy has more than 512 characters', policy, 512, 513, 503],
+  ])('is %s', async (_, request, most, more, status) => {
+    expect([await request(most), await request(more)]).toEqual([204, status]);
   });
 });
 

@@ -55,6 +55,11 @@ describe('a request', () => {
 });
 
 describe('a function that fails', () => {
+  function recorder() {
+    const printed: string[] = [];
+    return { printed, options: { output: (_id: string, text: string) => void printed.push(text) } };
+  }
+
   it.each([
     ['throws', `throw new TypeError('no')`, 'TypeError'],
     ['throws what is no error', 'throw null', 'Error'],
@@ -71,8 +76,7 @@ describe('a function that fails', () => {
   });
 
   it('prints the error line of the Lambda runtime when a handler throws', async () => {
-    const printed: string[] = [];
-    const options = { output: (_id: string, text: string) => void printed.push(text) };
+    const { printed, options } = recorder();
     const source = `class Refused extends Error {} exports.handler = async () => { throw new Refused('no'); };`;
     await expect(createFunction(source, { options }).invoke({})).rejects.toEqual(nameOf('Error'));
     const [line] = await eventually(() => (printed.length > 0 ? printed : undefined));
@@ -86,8 +90,7 @@ describe('a function that fails', () => {
 
   it('reports a timeout, and its environment is not reused', async () => {
     const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
-    const printed: string[] = [];
-    const options = { output: (_id: string, text: string) => void printed.push(text) };
+    const { printed, options } = recorder();
     const fn = createFunction(source, { options, properties: { Timeout: 0.2 } });
     expect(await fn.invoke({})).toBe(1);
     await expect(fn.invoke({ hang: true })).rejects.toEqual(nameOf('Sandbox.Timedout'));

@@ -101,6 +101,7 @@ describe('a sign-in link', () => {
 
 describe('an invocation of a function', () => {
   const invokeUrl = (name: string) => pages.mailUrl.replace('mail', `functions/${name}`);
+  const token = () => `Bearer ${pages.invokeToken}`;
   const call = (
     name: string,
     authorization?: string,
@@ -110,10 +111,9 @@ describe('an invocation of a function', () => {
   ) => send(invokeUrl(name), host, method, method === 'POST' ? body : '', authorization);
 
   it('returns the result or the error of the function', async () => {
-    const token = `Bearer ${pages.invokeToken}`;
     const result = { name: 'Projects', event: { operation: 'list' } };
-    expect(await call('Projects', token)).toEqual([200, JSON.stringify(result)]);
-    expect(await call('Broken', token)).toEqual([502, '{"message":"There is no project prj_1"}']);
+    expect(await call('Projects', token())).toEqual([200, JSON.stringify(result)]);
+    expect(await call('Broken', token())).toEqual([502, '{"message":"There is no project prj_1"}']);
   });
 
   it.each([
@@ -122,15 +122,14 @@ describe('an invocation of a function', () => {
     ['more than 6 MB', 413, JSON.stringify('x'.repeat(6 * 2 ** 20)), 'The body must have at most 6 MB.'],
   ])('is rejected with a body of %s', async (_, status, body, message) => {
     const invoked = calls.length;
-    const response = await call('Projects', `Bearer ${pages.invokeToken}`, 'POST', 'localhost', body);
+    const response = await call('Projects', token(), 'POST', 'localhost', body);
     expect([response, calls.length]).toEqual([[status, JSON.stringify({ message })], invoked]);
   });
 
   it('is rejected without the token, which a web page cannot know', async () => {
-    const token = `Bearer ${pages.invokeToken}`;
-    for (const wrong of [undefined, 'Bearer x', `${token}x`, pages.invokeToken])
+    for (const wrong of [undefined, 'Bearer x', `${token()}x`, pages.invokeToken])
       expect(await call('Projects', wrong)).toEqual([403, '']);
-    expect(await call('Projects', token, 'GET')).toEqual([403, '']);
-    expect(await call('Projects', token, 'POST', 'evil.example')).toEqual([403, '']);
+    expect(await call('Projects', token(), 'GET')).toEqual([403, '']);
+    expect(await call('Projects', token(), 'POST', 'evil.example')).toEqual([403, '']);
   });
 });
