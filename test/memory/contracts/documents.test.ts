@@ -164,43 +164,24 @@ describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
       }
     });
 
-    it.each<[string, { limit: number; after?: string }, { keys: string[]; next?: string; isCut: boolean }]>([
-      [
-        'a range that is cut goes on after the last document',
-        { limit: 2 },
-        { keys: ['a:1', 'a:1:x'], next: 'a:1:x', isCut: true },
-      ],
-      [
-        'a range at its end goes on with the next',
-        { limit: 9 },
-        { keys: ['a:1', 'a:1:x', 'a:2'], next: 'a:\x7f', isCut: false },
-      ],
-      [
-        'a position in a range goes on there',
-        { limit: 9, after: 'a:1' },
-        { keys: ['a:1:x', 'a:2'], next: 'a:\x7f', isCut: false },
-      ],
-      [
-        'a position before a range begins with it',
-        { limit: 9, after: 'A' },
-        { keys: ['a:1', 'a:1:x', 'a:2'], next: 'a:\x7f', isCut: false },
-      ],
-      [
-        'a position at the end of a range begins with the next',
-        { limit: 9, after: 'a:\x7f' },
-        { keys: ['b:1'], isCut: false },
-      ],
-      ['a position between ranges begins with the next', { limit: 9, after: 'aa' }, { keys: ['b:1'], isCut: false }],
-      [
-        'a position of no document goes on after it',
-        { limit: 9, after: 'a:1:y' },
-        { keys: ['a:2'], next: 'a:\x7f', isCut: false },
-      ],
-      ['the last range is the end', { limit: 9, after: 'b:0' }, { keys: ['b:1'], isCut: false }],
-      ['a position behind every range is the end', { limit: 9, after: 'z' }, { keys: [], isCut: false }],
-    ])('%s', async (_, { limit, after }, expected) => {
-      const { items, next, isCut } = await store.list(await fill(), rangesOf(['a:*', 'b:*']), limit, after);
-      expect({ keys: keysOf(items), next, isCut }).toEqual({ next: undefined, ...expected });
+    const ofA = ['a:1', 'a:1:x', 'a:2'];
+    const endOfA = { next: 'a:\x7f', isCut: false };
+    const end = { next: undefined, isCut: false };
+    it.each<[string, string | undefined, string[], { next: string | undefined; isCut: boolean }]>([
+      ['in a range goes on there', 'a:1', ofA.slice(1), endOfA],
+      ['of no document goes on after it', 'a:1:y', ofA.slice(2), endOfA],
+      ['before a range begins with it', 'A', ofA, endOfA],
+      ['at the end of a range begins with the next', 'a:\x7f', ['b:1'], end],
+      ['between ranges begins with the next', 'aa', ['b:1'], end],
+      ['behind every range is the end', 'z', [], end],
+    ])('a position %s', async (_, after, keys, expected) => {
+      const { items, ...position } = await store.list(await fill(), rangesOf(['a:*', 'b:*']), 9, after);
+      expect([keysOf(items), position]).toEqual([keys, expected]);
+    });
+
+    it('a range that is cut goes on after its last document', async () => {
+      const { items, ...position } = await store.list(await fill(), rangesOf(['a:*', 'b:*']), 2);
+      expect([keysOf(items), position]).toEqual([ofA.slice(0, 2), { next: 'a:1:x', isCut: true }]);
     });
   });
 

@@ -54,6 +54,20 @@ describe('a lease', () => {
   });
 });
 
+describe('the document and the user of a connection', () => {
+  it.each([
+    [{ document_key: 1 }, false],
+    [{ document_key: null }, false],
+    [{ document_key: 'not a key' }, false],
+    [{ document_key: 'a:b', user: 'x'.repeat(128) }, true],
+    [{ user: 'x'.repeat(129) }, false],
+    [{ user: '' }, false],
+    [{ user: 'a\nb' }, false],
+  ])('%j are valid: %s', (members, isValid) => {
+    expect(violationsOf(RenewConnection, { node_id: 'n', ...members })).toHaveLength(isValid ? 0 : 1);
+  });
+});
+
 describe('a connection', () => {
   const times = { connected_at: '2026-01-31T12:00:00.000Z', last_seen_at: '2026-01-31T12:00:01.000Z' };
 

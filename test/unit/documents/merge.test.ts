@@ -124,89 +124,100 @@ describe('the events of a document', () => {
   });
 });
 
-describe('a merge', () => {
-  const base = merge(undefined, write({ op: 'put', fields: { a: 1, b: 1 } }), 0);
-  const current =
-    base.outcome === 'changed' ? merge(base.state, write({ fields: { a: 2 }, origin: 'node-2' }), 1) : base;
-  const state = current.outcome === 'changed' ? current.state : undefined;
-  const conflict = {
-    field: 'a',
-    winner: { value: 3, origin: 'node-1', revision: 3 },
-    loser: { value: 2, origin: 'node-2', revision: 2 },
-  };
+const patch = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ fields, ...more });
+const put = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ op: 'put', fields, ...more });
+const remove = (more: Partial<Write> = {}): Partial<Write> => ({ op: 'delete', ...more });
+/** Returns the result of the last write after other writes. */
+const last = (...all: Partial<Write>[]) => history(all.map(write)).merges.at(-1)?.merged;
 
-  it('has no conflict for disjoint or equal edits', () => {
-    expect(merge(state, write({ fields: { b: 5 }, baseRevision: 1 }), 2)).toMatchObject({
-      outcome: 'changed',
-      conflicts: [],
+describe('a write', () => {
+  const edited = [put({ a: 1, b: 1 }), patch({ a: 2 }, { origin: 'node-2' })];
+  const deleted = [put({ a: 1 }), remove({ origin: 'node-2', fields: { a: 2 } })];
+  const stale = { baseRevision: 1 };
+  const keepingServer = { ...stale, onConflict: 'keep_server' } as const;
+  const theirs = { value: 2, origin: 'node-2', revision: 2 };
+  const won = { field: 'a', winner: { value: 3, origin: 'node-1', revision: 3 }, loser: theirs };
+  const kept = { field: 'a', winner: theirs, loser: { value: 3, origin: 'node-1', revision: 1 } };
+  const many = (count: number): Fields => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 0]));
+  const ofBytes = (bytes: number): Fields => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+  const [changed, unchanged] = [{ outcome: 'changed' }, { outcome: 'unchanged' }];
+  const created = { ...changed, created: true };
+  const nothing = { ...unchanged, state: undefined, conflicts: [] };
+  const merged = (fields: Fields, conflicts: object[]) => ({ ...changed, conflicts, state: { revision: 3, fields } });
+
+  it.each<[string, Partial<Write>[], object]>([
+    ['merges with an edit of another field', [...edited, patch({ b: 5 }, stale)], merged({ a: 2, b: 5 }, [])],
+    ['has no conflict about an equal value', [...edited, patch({ a: 2 }, stale)], { ...unchanged, conflicts: [] }],
+    ['replaces a concurrent value', [...edited, patch({ a: 3, b: 3 }, stale)], merged({ a: 3, b: 3 }, [won])],
+    ['keeps it with keep_server', [...edited, patch({ a: 3, b: 3 }, keepingServer)], merged({ a: 2, b: 3 }, [kept])],
+    [
+      'changes nothing if keep_server keeps every value',
+      [...edited, patch({ a: 3 }, keepingServer)],
+      { ...unchanged, conflicts: [kept] },
+    ],
+    [
+      'is rejected with reject',
+      [...edited, patch({ a: 3, b: 3 }, { ...stale, onConflict: 'reject' })],
+      { outcome: 'conflict', conflicts: [kept] },
+    ],
+    ['has no conflict at the same revision', [...edited, put({ a: 3 }, { baseRevision: 2 })], merged({ a: 3 }, [])],
+    ['is rejected at a later revision', [...edited, put({ a: 3 }, { baseRevision: 3 })], { outcome: 'future_base' }],
+    ['creates a document at revision 0', [put({ a: 1 }, { baseRevision: 0 })], created],
+    ['creates no document at revision 1', [put({ a: 1 }, { baseRevision: 1 })], { outcome: 'future_base' }],
+    ...ON_CONFLICT.map((onConflict): [string, Partial<Write>[], object] => [
+      `has no conflict without a base revision, with ${onConflict}`,
+      [...edited, put({ a: 3 }, { onConflict })],
+      merged({ a: 3 }, []),
+    ]),
+    ['creates a missing document by an empty put', [put({})], created],
+    ['creates a missing document by a patch', [patch({ a: 1 })], created],
+    ['creates no document by an empty patch', [patch({})], nothing],
+    ['creates no document by a deletion', [remove()], nothing],
+    ['deletes no deleted document', [...deleted, remove()], unchanged],
+    ['deletes concurrent values', [...edited, remove(stale)], changed],
+    ['deletes no concurrent values with keep_server', [...edited, remove(keepingServer)], unchanged],
+    ['deletes known values with keep_server', [...edited, remove({ ...keepingServer, baseRevision: 2 })], changed],
+    [
+      'has a conflict with a deletion',
+      [...deleted, patch({ a: 3 }, stale)],
+      { ...created, ...merged({ a: 3 }, [{ ...won, loser: { ...theirs, value: null } }]) },
+    ],
+    ['keeps a deletion from a patch with keep_server', [...deleted, patch({ a: 3 }, keepingServer)], unchanged],
+    ['keeps a deletion from a put with keep_server', [...deleted, put({ a: 3 }, keepingServer)], unchanged],
+    [
+      'creates a document again after a known deletion',
+      [...deleted, put({ a: 3 }, { ...keepingServer, baseRevision: 2 })],
+      created,
+    ],
+    ['has at most a thousand fields', [put(many(1000))], changed],
+    ['is rejected with more fields', [put(many(1000)), patch({ more: 1 })], { outcome: 'too_large' }],
+    ['can replace one of a thousand fields', [put(many(1000)), patch({ more: 1, f0: null })], changed],
+    ['has at most 128 KB of fields', [put(ofBytes(128 * 1024))], changed],
+    ['is rejected with more bytes', [put(ofBytes(128 * 1024 + 1))], { outcome: 'too_large' }],
+  ])('%s', (_, all, expected) => {
+    expect(last(...all)).toMatchObject(expected);
+  });
+
+  it('publishes its conflicts and their resolution', () => {
+    expect(last(...edited, patch({ a: 3 }, { ...stale, syncId: 'syn_1' }))).toMatchObject({
+      events: [
+        { type: 'document.changed' },
+        {
+          type: 'sync.conflict',
+          data: {
+            document_key: 'd',
+            revision: 3,
+            base_revision: 1,
+            sync_id: 'syn_1',
+            resolution: 'last_write_wins',
+            conflicts: [won],
+          },
+        },
+      ],
     });
-    expect(merge(state, write({ fields: { a: 2 }, baseRevision: 1 }), 2)).toMatchObject({
-      outcome: 'unchanged',
-      conflicts: [],
-    });
   });
 
-  it('applies the conflict rule', () => {
-    const edit = { fields: { a: 3, b: 3 }, baseRevision: 1 };
-    expect(merge(state, write(edit), 2)).toMatchObject({
-      outcome: 'changed',
-      conflicts: [conflict],
-      state: { fields: { a: 3, b: 3 } },
-    });
-    const kept = merge(state, write({ ...edit, onConflict: 'keep_server' }), 2);
-    expect(kept).toMatchObject({ outcome: 'changed', state: { fields: { a: 2, b: 3 } } });
-    expect(kept).toMatchObject({
-      conflicts: [{ field: 'a', winner: conflict.loser, loser: { value: 3, origin: 'node-1', revision: 1 } }],
-    });
-    expect(merge(state, write({ ...edit, onConflict: 'reject' }), 2)).toMatchObject({ outcome: 'conflict' });
-    expect(merge(state, write({ ...edit, baseRevision: 3 }), 2)).toEqual({ outcome: 'future_base' });
-  });
-
-  it('reports a conflict for an edit of a deleted document', () => {
-    const deleted = merge(state, write({ op: 'delete', origin: 'node-2' }), 2);
-    const stub = deleted.outcome === 'changed' ? deleted.state : undefined;
-    const edit = write({ fields: { a: 3 }, baseRevision: 2 });
-    expect(merge(stub, edit, 3)).toMatchObject({
-      outcome: 'changed',
-      created: true,
-      state: { revision: 4, fields: { a: 3 } },
-      conflicts: [{ loser: { value: null, origin: 'node-2', revision: 3 } }],
-    });
-    expect(merge(stub, { ...edit, onConflict: 'keep_server' }, 3)).toMatchObject({ outcome: 'unchanged' });
-  });
-
-  it('rejects a document that becomes too large', () => {
-    const fields = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
-    expect(merge(undefined, write({ op: 'put', fields: fields(128 * 1024) }), 0).outcome).toBe('changed');
-    expect(merge(undefined, write({ op: 'put', fields: fields(128 * 1024 + 1) }), 0).outcome).toBe('too_large');
-  });
-});
-
-describe('a document and a write of it', () => {
-  /** Returns the result of the last write after other writes. */
-  function last(...all: Partial<Write>[]) {
-    const { merges, state } = history(all.map((each) => write(each)));
-    return { merged: merges.at(-1)?.merged, state };
-  }
-  const put = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ op: 'put', fields, ...more });
-  const remove = (more: Partial<Write> = {}): Partial<Write> => ({ op: 'delete', ...more });
-
-  it('merge without a conflict only at the same revision', () => {
-    expect(last(put({ a: 1 }), put({ a: 2 }, { baseRevision: 1 })).merged).toMatchObject({ outcome: 'changed' });
-    expect(last(put({ a: 1 }), put({ a: 2 }, { baseRevision: 2 })).merged).toEqual({ outcome: 'future_base' });
-    expect(last(put({ a: 1 }, { baseRevision: 0 })).merged).toMatchObject({ outcome: 'changed', created: true });
-    expect(last(put({ a: 1 }, { baseRevision: 1 })).merged).toEqual({ outcome: 'future_base' });
-  });
-
-  it('have no conflict without a base revision, for any conflict rule', () => {
-    for (const onConflict of ON_CONFLICT)
-      expect(last(put({ a: 1 }), put({ a: 2 }, { onConflict })).merged).toMatchObject({
-        conflicts: [],
-        outcome: 'changed',
-      });
-  });
-
-  it('publish one event for each creation, replacement, patch and deletion', () => {
+  it('publishes one event for each creation, replacement, patch and deletion', () => {
     expect(history([put({}), put({ a: 1 }), { fields: { a: null } }, remove()].map(write)).events).toEqual([
       { type: 'document.created', data: { document_key: 'd', revision: 1, fields: {}, origin: 'node-1' } },
       {
@@ -229,91 +240,16 @@ describe('a document and a write of it', () => {
     ]);
   });
 
-  it('create a missing document by an empty put, but not by an empty patch or a deletion', () => {
-    expect(last(put({})).merged).toMatchObject({ outcome: 'changed', created: true });
-    expect(last({ fields: {} }).merged).toEqual({ outcome: 'unchanged', state: undefined, conflicts: [] });
-    expect(last({ fields: { a: 1 } }).merged).toMatchObject({ outcome: 'changed', created: true });
-    expect(last(remove()).merged).toEqual({ outcome: 'unchanged', state: undefined, conflicts: [] });
-    expect(last(put({ a: 1 }), remove(), remove()).merged).toMatchObject({ outcome: 'unchanged' });
-  });
-
-  it('record the origin and time of a deletion, and start a new document after it', () => {
-    const deleted = last(put({ a: 1 }), remove({ origin: 'node-2', fields: { a: 2 } })).state;
-    expect(deleted).toEqual({
-      revision: 2,
-      fields: {},
-      marks: {},
-      floor: [2, 'node-2'],
-      deleted: true,
-      createdAt: 0,
-      updatedAt: 1,
+  it('records the origin and time of a deletion, and starts a new document after it', () => {
+    const floor = [2, 'node-2'];
+    expect(history(deleted.map(write)).state).toEqual({
+      ...{ revision: 2, fields: {}, marks: {}, floor },
+      ...{ deleted: true, createdAt: 0, updatedAt: 1 },
     });
-    expect(last(put({ a: 1 }), remove(), put({ b: 1 })).state).toEqual({
-      revision: 3,
-      fields: { b: 1 },
-      marks: { b: [3, 'node-1'] },
-      floor: [2, 'node-1'],
-      deleted: false,
-      createdAt: 2,
-      updatedAt: 2,
+    expect(history([...deleted, put({ b: 1 })].map(write)).state).toEqual({
+      ...{ revision: 3, fields: { b: 1 }, marks: { b: [3, 'node-1'] }, floor },
+      ...{ deleted: false, createdAt: 2, updatedAt: 2 },
     });
-  });
-
-  it('resolve or reject different values by the rule, and publish the resolution', () => {
-    const stale = { baseRevision: 1, origin: 'node-2', syncId: 'syn_1' };
-    const before = [put({ a: 1, b: 1 }), put({ a: 2, b: 1 })];
-    const won = { value: 3, origin: 'node-2', revision: 3 };
-    const stored = { value: 2, origin: 'node-1', revision: 2 };
-    const kept = { field: 'a', winner: stored, loser: { ...won, revision: 1 } };
-    const decided = last(...before, { fields: { a: 3 }, ...stale });
-    expect(decided.merged).toMatchObject({
-      outcome: 'changed',
-      events: [
-        { type: 'document.changed' },
-        {
-          type: 'sync.conflict',
-          data: {
-            document_key: 'd',
-            revision: 3,
-            base_revision: 1,
-            sync_id: 'syn_1',
-            resolution: 'last_write_wins',
-            conflicts: [{ field: 'a', winner: won, loser: stored }],
-          },
-        },
-      ],
-    });
-    expect(last(...before, { fields: { a: 3 }, ...stale, onConflict: 'reject' }).merged).toEqual({
-      outcome: 'conflict',
-      conflicts: [kept],
-    });
-    const server = { ...stale, onConflict: 'keep_server' } as const;
-    expect(last(...before, { fields: { a: 3 }, ...server }).merged).toMatchObject({
-      outcome: 'unchanged',
-      conflicts: [kept],
-    });
-    expect(last(...before, { fields: { a: 3, b: 2 }, ...server }).state).toMatchObject({
-      revision: 3,
-      fields: { a: 2, b: 2 },
-    });
-    expect(last(...before, { op: 'delete', ...server }).merged).toMatchObject({ outcome: 'unchanged' });
-    expect(last(...before, { op: 'delete', ...server, baseRevision: 2 }).merged).toMatchObject({ outcome: 'changed' });
-    expect(last(...before, { op: 'delete', ...stale }).merged).toMatchObject({ outcome: 'changed' });
-  });
-
-  it('do not create a deleted document again with keep_server', () => {
-    const deleted = [put({ a: 1 }), remove()];
-    const stale = put({ a: 2 }, { baseRevision: 1, onConflict: 'keep_server' });
-    expect(last(...deleted, stale).merged).toMatchObject({ outcome: 'unchanged' });
-    expect(last(...deleted, { ...stale, baseRevision: 2 }).merged).toMatchObject({ outcome: 'changed', created: true });
-  });
-
-  it('are rejected with more than a thousand fields', () => {
-    const many = (from: number, count: number): Fields =>
-      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${from + i}`, 0]));
-    expect(last(put(many(0, 1000))).merged).toMatchObject({ outcome: 'changed' });
-    expect(last(put(many(0, 1000)), { fields: { more: 1 } }).merged).toEqual({ outcome: 'too_large' });
-    expect(last(put(many(0, 1000)), { fields: { more: 1, f0: null } }).merged).toMatchObject({ outcome: 'changed' });
   });
 
   describe('with too many marks', () => {
@@ -325,7 +261,7 @@ describe('a document and a write of it', () => {
     );
     const stored = (marks: object) =>
       ({
-        ...last(put({ o1: 1, o2: 1, o3: 1 })).state,
+        ...history([write(put({ o1: 1, o2: 1, o3: 1 }))]).state,
         revision: 10,
         marks: { ...present, ...marks },
         floor: [4, 'n'],
@@ -335,39 +271,23 @@ describe('a document and a write of it', () => {
       return merged.outcome === 'changed' ? merged.state : undefined;
     };
 
-    it('keep the marks of existing fields, and the newer half of those of removed fields', () => {
+    it('keeps the marks of existing fields, and the newer half of those of removed fields', () => {
       const { marks = {}, floor } = written(removed) ?? {};
       expect(Object.keys(marks).map((name) => name.slice(0, 2))).toEqual(['o1', 'o2', 'o3', 'b', 'r8', 'r7']);
       expect(floor).toEqual([6, 'n']);
     });
 
-    it('keep all marks of existing fields', () => {
+    it('keeps all marks of existing fields', () => {
       const large = { o1: [1, 'x'.repeat(MAX_MARKS_BYTES)] };
       expect(written(large)?.marks).toEqual({ ...present, ...large, b: [11, 'node-1'] });
       expect(written(large)?.floor).toEqual([4, 'n']);
     });
 
-    it('drop marks over the limit in bytes', () => {
+    it('drops marks over the limit in bytes', () => {
       const all = { ...present, '': [5, 'n'], b: [11, 'node-1'] };
       const room = MAX_MARKS_BYTES - Buffer.byteLength(JSON.stringify(all));
       const kept = (length: number) => Object.keys(written({ ['x'.repeat(length)]: [5, 'n'] })?.marks ?? {}).length;
       expect([kept(room), kept(room + 1)]).toEqual([5, 4]);
     });
-  });
-
-  it('drop the marks of the fields that were removed first', () => {
-    const removals = Array.from({ length: 120 }, (_, i): Partial<Write>[] => {
-      const name = `${i}:${'x'.repeat(2000)}`;
-      return [{ fields: { kept: i, [name]: 1 } }, { fields: { [name]: null } }];
-    }).flat();
-    const { state } = history(removals.map(write));
-    const marks = Object.entries(state?.marks ?? {});
-    expect(Buffer.byteLength(JSON.stringify(state?.marks))).toBeLessThanOrEqual(214 * 1024);
-    expect(state?.marks.kept).toEqual([239, 'node-1']);
-    const removed = marks.filter(([name]) => name !== 'kept').map(([, [revision]]) => revision);
-    expect(Math.min(...removed)).toBe((state?.floor[0] ?? 0) + 2);
-    expect(Math.max(...removed)).toBe(240);
-    expect(new Set(removed).size).toBe(removed.length);
-    expect(removed.length).toBeGreaterThan(50);
   });
 });

@@ -23,6 +23,8 @@ describe('a request to synchronize', () => {
 
   it('requires all other members and rejects unknown ones', () => {
     for (const member of Object.keys(request)) expect(of({ [member]: undefined })).toEqual([`${member} is required`]);
+    expect(of({ pattern: '**' })).toHaveLength(1);
+    expect(of({ node_id: '' })).toEqual(['node_id must not be empty']);
     expect(of({ more: 1 })).toEqual(['more is not a known field']);
   });
 

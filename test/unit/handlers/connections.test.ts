@@ -66,11 +66,8 @@ describe('a connection', () => {
     expect(await checksOf(47)).toEqual([]); // the lease ends when the check is due
   });
 
-  it('is rejected with a lease out of range or an invalid node or id', async () => {
-    const client = await live();
-    for (const body of [{ lease_seconds: 9 }, { lease_seconds: 901 }, { node_id: 'x'.repeat(65) }, { node_id: 'ä' }])
-      expect(code(await renew(client, 'c', body))).toEqual([400, 'invalid_request']);
-    expect(code(await renew(client, 'a.b'))).toEqual([404, 'not_found']);
+  it('is not found with an invalid id', async () => {
+    expect(code(await renew(await live(), 'a.b'))).toEqual([404, 'not_found']);
   });
 });
 
@@ -219,19 +216,9 @@ describe('the document and the user of a connection', () => {
     expect(JSON.parse(String(endpoints[0]?.received[0]?.body)).data).toMatchObject(named);
   });
 
-  it('are rejected if they are not valid, or if a token does not cover the document', async () => {
+  it('are rejected if a token does not cover the document', async () => {
     const client = await live();
     const token = service.as(await mint(client, ['org:acme:*'], ['read']));
-    const bad = [
-      { document_key: 1 },
-      { document_key: null },
-      { user: '' },
-      { user: 'x'.repeat(129) },
-      { user: 'a\nb' },
-    ];
-    for (const body of bad)
-      for (const each of [client, token]) expect(code(await renew(each, 'c', body))).toEqual([400, 'invalid_request']);
-    expect(code(await renew(client, 'c', { document_key: 'not a key' }))).toEqual([400, 'invalid_request']);
     expect(code(await renew(token, 'c', { document_key: 'org:other:doc-1' }))).toEqual([403, 'document_not_allowed']);
     expect(code(await client('DELETE', '/v1/connections/c'))).toEqual([404, 'not_found']);
     expect((await renew(token, 'c', { document_key: 'org:acme:doc-1', user: 'x'.repeat(128) })).status).toBe(200);
