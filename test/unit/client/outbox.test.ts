@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryOutbox, type Outbox, sqliteOutbox } from '../../../lib/client/outbox.ts';
@@ -55,6 +56,14 @@ describe('an outbox in a file', () => {
     expect(await after.close()).toBe(0);
     expect(up.requests[0]).toEqual(down.requests[0]);
     expect(up.requests.map(({ events }) => revisionsOf(events))).toEqual([[1, 2, 3], [4]]);
+  });
+
+  it('writes each change to the disk before it continues, so that a power failure loses nothing', () => {
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+    const outbox = sqliteOutbox(newFile());
+    const database = exec.mock.contexts[0] as DatabaseSync;
+    expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 }); // FULL (SQLite, "PRAGMA synchronous")
+    outbox.close?.();
   });
 
   it('is used by one process at a time', () => {

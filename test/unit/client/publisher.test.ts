@@ -229,6 +229,30 @@ describe('flush and close', () => {
   });
 });
 
+it('closes its outbox after the last change of it', async () => {
+  const calls: string[] = [];
+  const removing = Promise.withResolvers<void>();
+  const outbox = {
+    ...memoryOutbox(),
+    async remove() {
+      calls.push('remove');
+      await removing.promise;
+      calls.push('removed');
+    },
+    close: () => void calls.push('close'),
+  };
+  const { publish, flush, close } = await reporting({ ...ingest().access, outbox });
+  await publish(event(1));
+  void flush();
+  await seconds(0);
+  expect(calls).toEqual(['remove']);
+  const closing = close(0);
+  await seconds(1);
+  removing.resolve();
+  expect(await closing).toBe(0);
+  expect(calls).toEqual(['remove', 'removed', 'close']);
+});
+
 it('publishes every event once and in order, whatever fails', async () => {
   const fates = fc.array(fc.constantFrom('works', 'lost', { status: 503 }, { status: 500 }), { maxLength: 30 });
   const property = fc.asyncProperty(fates, fc.array(fc.integer({ min: 1, max: 40 })), async (outcomes, sizes) => {

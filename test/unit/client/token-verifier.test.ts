@@ -15,7 +15,7 @@ const active = (members: object = {}) => ({
 });
 
 /** A verifier, and the bodies of the requests that it sent. */
-function verifier(response: object = active(), { status = 200, maxCached = 10 } = {}) {
+function verifier(response: object = active(), { status = 200, maxCached = 10, responseSeconds = 0 } = {}) {
   const sent: object[] = [];
   const verifyToken = tokenVerifier({
     baseUrl: 'https://api.example.com',
@@ -23,6 +23,7 @@ function verifier(response: object = active(), { status = 200, maxCached = 10 } 
     maxCached,
     fetch: async (_url, init) => {
       sent.push(JSON.parse(String(init?.body)));
+      vi.setSystemTime(Date.now() + responseSeconds * 1000);
       return new Response(JSON.stringify(response), { status });
     },
   });
@@ -50,6 +51,17 @@ describe('a token verifier', () => {
     vi.setSystemTime(NOW + seconds * 1000);
     expect(await verifyToken('token')).toEqual(response);
     expect(sent).toHaveLength(requests);
+  });
+
+  it('reuses a result from the start of its request, because a revocation can follow the check', async () => {
+    const { sent, verifyToken } = verifier(active(), { responseSeconds: 10 });
+    await verifyToken('token');
+    vi.setSystemTime(NOW + 59_900);
+    await verifyToken('token');
+    expect(sent).toHaveLength(1);
+    vi.setSystemTime(NOW + 60_000);
+    await verifyToken('token');
+    expect(sent).toHaveLength(2);
   });
 
   it('reuses no result of another token, document, permission or address', async () => {
