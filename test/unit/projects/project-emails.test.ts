@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
 import { projectEmails, type SummaryMessage } from '../../../lib/projects/email-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
@@ -27,7 +28,7 @@ async function setUp() {
     return state.checks;
   };
   const hold = () => reserve(project, 'A line', state.now - 1);
-  return { state, check, hold };
+  return { backend, project, state, check, hold };
 }
 
 describe('the check for a summary', () => {
@@ -64,6 +65,13 @@ describe('the check for a summary', () => {
     state.now++;
     expect(await check(message)).toEqual([]);
     expect(await check()).toEqual([540]);
+  });
+
+  it('finds its lines after an outage of weeks', async () => {
+    const { backend, project, hold } = await setUp();
+    await hold();
+    const { expires } = (await backend.table.get(itemKey.emails(project.id))) as { expires: number };
+    expect(expires * 1000).toBeGreaterThanOrEqual(now + 28 * 24 * 60 * 60 * 1000);
   });
 
   it('is queued by the next reservation if its message was lost', async () => {
