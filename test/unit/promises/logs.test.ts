@@ -3,6 +3,8 @@ import { operations } from '../../../lib/http/operations.ts';
 import { changing, newScene, perform, type Scene } from './scene.ts';
 
 const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];
+const RECOVERY = ['projectId', 'webhookId', 'since', 'until', 'endedSince', 'perSecond', 'from'];
+const MESSAGE = ['message_id', 'receive_count'];
 
 /** The fields of each log event. A new field needs a decision that it never contains a credential or content. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -10,6 +12,13 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'events.fanned_out': ['events', 'deliveries', 'skipped', 'set_aside'],
   'delivery.attempted': [...DELIVERY, 'status', 'status_code', 'error', 'duration_ms', 'disabled'],
   'delivery.not_attempted': [...DELIVERY, 'reason'],
+  'delivery.handling_failed': [...DELIVERY, ...RECOVERY, ...MESSAGE],
+  'event.fan_out_failed': ['event_id'],
+  'event.set_aside': ['event_id'],
+  'stats.adding_failed': ['changes'],
+  'summary.failed': MESSAGE,
+  'connection.check_failed': MESSAGE,
+  'webhook.pace_not_noted': ['webhook_id', 'error'],
   'stats.added': ['changes', 'tallies'],
   'email_event.handled': ['project_id', 'bounced', 'complained'],
   'connection.checked': ['project_id', 'connection_id', 'result'],
@@ -71,6 +80,17 @@ describe('the log has only known fields, without credentials and content, of', (
       await expectSafeLog((scene) => {
         scene.service.faults.command = (name) => (name === command ? new Error(`${name} failed`) : undefined);
         return perform(scene, id);
+      });
+    }
+  });
+
+  it.each(commands)('the work after a request, in which a call to AWS fails: %s', async (command) => {
+    for (const id of changing) {
+      await expectSafeLog(async (scene) => {
+        await perform(scene, id);
+        const failing = [new Error(`${command} failed`)];
+        scene.service.faults.aroundAll = ({ name }, act) =>
+          name === command && failing.length > 0 ? Promise.reject(failing.pop()) : act();
       });
     }
   });
