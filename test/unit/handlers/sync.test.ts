@@ -187,7 +187,7 @@ describe('a sync', () => {
     expect(outcomes(await sync(client, { push: push.slice(1, 2) }))).toEqual([['applied', undefined]]);
   });
 
-  it('rejects pushes after the results have half the size of a response', async () => {
+  it('rejects pushes after the results have half the size of a response, and fills the rest with changes', async () => {
     const client = await live();
     await put(client, 'd', { a: 0 });
     await put(client, 'd', { a: 'x'.repeat(100_000) }, { 'X-Node-Id': 'node-2' });
@@ -202,5 +202,10 @@ describe('a sync', () => {
     const { body } = await sync(client, { push: pushes(23, missing) });
     const codes = body.results.map(({ code }: { code?: string }) => code);
     expect(codes).toEqual([...Array(21).fill(undefined), ...Array(2).fill('payload_too_large')]);
+    // The changes share the response with the results.
+    for (let i = 0; i < 30; i++) await put(client, `e${i}`, { a: 'x'.repeat(100_000) });
+    const full = await sync(client, { push: pushes(23, missing) });
+    expect(full.body.has_more).toBe(true);
+    expect(bytesSent(full.body)).toBeLessThan(MAX_PAGE_BYTES + 1024);
   });
 });

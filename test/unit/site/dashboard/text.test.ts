@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
-import { durationText } from '../../../../functions/site/dashboard/components/time.tsx';
+import { durationText, fromLocal } from '../../../../functions/site/dashboard/components/time.tsx';
 
 describe('a duration', () => {
   it.each([
@@ -12,6 +12,20 @@ describe('a duration', () => {
     [90_061, '1 d 1 h 1 min 1 s'],
   ])('formats %d seconds as %s', (seconds, text) => {
     expect(durationText(seconds)).toBe(text);
+  });
+});
+
+describe('the value of a time field', () => {
+  it.each([
+    ['America/New_York', '2026-01-31T12:00', '2026-01-31T17:00:00.000Z'],
+    ['America/New_York', '2026-07-31T12:00', '2026-07-31T16:00:00.000Z'],
+    ['Asia/Kolkata', '2026-01-31T12:00', '2026-01-31T06:30:00.000Z'],
+    ['UTC', '', undefined],
+    ['UTC', 'yesterday', 'yesterday'],
+  ])('is in the time zone of the user: %s %s', (zone, value, time) => {
+    vi.stubEnv('TZ', zone);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(fromLocal(value)).toBe(time);
   });
 });
 
