@@ -10,13 +10,6 @@ const test = { webhookId: 'whk_1' };
 const throttled = Object.assign(new Error('throttled'), { name: 'ThrottlingException' });
 
 describe('a delivery', () => {
-  it('ends with a success', async () => {
-    const own = await laneFunction();
-    expect(await own.run(message())).toEqual([]);
-    expect(await own.delivery()).toMatchObject({ status: 'succeeded', attempt: 1, attempts: [{ number: 1, at: now }] });
-    expect([own.sent(), own.scheduled(), own.emails()]).toEqual([[], [], []]);
-  });
-
   it.each(['quick', 'new', 'slow'] as const)('queues its retry in the %s lane of its attempt', async (lane) => {
     const own = await laneFunction({ slowUntil: lane === 'slow' ? now + 60_000 : 0 }, { lane });
     own.answer = responds(500);

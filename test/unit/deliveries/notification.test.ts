@@ -43,7 +43,9 @@ const dashboardUrl = 'https://api.example.com/live/dashboard';
 const emailAbout = (what: WebhookState, more: Partial<Failing> = {}) =>
   notificationOf({ project, dashboardUrl }, to, what, { webhook, event, attempts, ...more });
 
-it.each(['failing', 'disabled', 'overloaded'] as const)('contains the response as text and no secret: %s', (what) => {
+const KINDS = ['failing', 'disabled', 'overloaded'] as const;
+
+it.each(KINDS)('contains the response as text and no secret: %s', (what) => {
   const { text, html } = emailAbout(what);
   expect(html).not.toMatch(/<script|<2>|<b>/);
   expect(html).toContain('&#60;script&#62;');
@@ -92,31 +94,14 @@ Change the addresses:
 ${dashboardUrl}#/live/settings`);
   });
 
-  it('contains the same content as HTML', () => {
-    const html = of({}).html.replaceAll(/ (style|valign)="[^"]*"/g, '');
-    const rows = [...html.matchAll(/<tr><th align="left">(.*?)<\/th><td>(.*?)<\/td><\/tr>/g)];
-    expect(rows.map(([, name, value]) => `${name} ${value}`)).toEqual([
-      'Project Acme &#60;b&#62;',
-      'Environment sandbox',
-      'Webhook whk_1',
-      'Description Search index',
-      'Endpoint URL https[:]//example[.]com/hook?a=1&#38;b=&#60;2&#62;',
-      'Event evt_1',
-      'Event type document.deleted',
-      'Attempts 6',
-      'Failing since 31 Jan 2026, 11:59 UTC',
-      'Last attempt 31 Jan 2026, 12:00 UTC',
-      `Last response HTTP 503; ${FAILURES.status_not_2xx} (status_not_2xx), after 12 ms`,
-    ]);
-    expect(html).toContain('<p>We disabled this webhook because');
-    expect(html).toContain('</td></tr><tr>');
-    expect(html).toContain('</td></tr></table>\n<p>Response body (first 1 KiB):</p><pre>&#60;script&#62;');
-    expect(html).toContain(
-      '<ol><li>Fix your endpoint. It must respond with a 2xx status code within 5 seconds.</li><li>Enable',
-    );
-    expect(html).toContain(
-      `<p><a href="${page}">Open the webhook in the dashboard</a></p>\n<p><a href="${page}/deliveries/evt_1">`,
-    );
+  it.each(KINDS)('says the same in HTML as in text: %s', (what) => {
+    const squeezed = (said: string) => said.replace(/[\s:.]/g, '');
+    const { text, html } = emailAbout(what, { webhook: described });
+    const shown = html
+      .replace(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/g, '$2$1')
+      .replace(/<[^>]+>/g, '')
+      .replace(/&#(\d+);/g, (_, char) => String.fromCharCode(char));
+    expect(squeezed(shown)).toBe(squeezed(text.replace(/^(> |\d\. |--$)/gm, '')));
   });
 
   it('omits unknown facts', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RecoverMessage } from '../../../lib/deliveries/messages.ts';
 import { isRecoverable, stuckBefore } from '../../../lib/deliveries/recovery-window.ts';
 import { HOUR_MS, newId } from '../../memory/contracts/builders.ts';
-import { message, now, record, space } from './builders.ts';
+import { now, record, space } from './builders.ts';
 import { laneFunction } from './lane.ts';
 
 describe('a recoverable delivery', () => {
@@ -39,27 +39,6 @@ describe('a page of a recovery', () => {
     const runs = async () => (await own.log.ofWebhook('whk_1', ids)).map(({ status, run }) => `${status} ${run}`);
     return { own, ids, runs };
   }
-
-  it('starts the next run of each delivery with the full schedule', async () => {
-    const { own, ids, runs } = await withFailures(2);
-    expect(await own.run(page())).toEqual([]);
-    const again = (i: number) => message({ eventId: ids[i] ?? '', run: i + 1, attempt: 1, trigger: 'recovery' });
-    expect(own.sent().map(({ body }) => body)).toEqual(expect.arrayContaining([again(0), again(1)]));
-    expect(own.sent().every(({ lane }) => lane === 'quick')).toBe(true);
-    expect(await runs()).toEqual(['pending 1', 'pending 2']);
-  });
-
-  it('continues a second later, after all runs are recorded, up to the last page', async () => {
-    const { own, runs } = await withFailures(3);
-    await own.run(page());
-    expect(await runs()).toEqual(['pending 1', 'pending 2', 'failed 2']);
-    const pages = () => own.sent().filter(({ body }) => 'recover' in body);
-    for (let done = 0; done < pages().length; done++) {
-      expect(pages()[done]?.delaySeconds).toBe(1);
-      await own.run(pages()[done]?.body ?? '');
-    }
-    expect(await runs()).toEqual(['pending 1', 'pending 2', 'pending 3']);
-  });
 
   it('finds only deliveries of its window', async () => {
     const { own, runs } = await withFailures(1);

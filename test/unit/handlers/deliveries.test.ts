@@ -47,25 +47,6 @@ describe('a webhook', () => {
     expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
     expect(code(await client('POST', path, { body: { per_second: 0, since: 'x' } }))).toEqual([400, 'invalid_request']);
   });
-
-  it('cancels a retry when it is paused between two attempts', async () => {
-    const client = await live();
-    const receiver = service.endpoint();
-    const { id } = await createWebhook(client, receiver.url);
-    receiver.behave(async () => {
-      await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
-      return 500;
-    });
-    const event = await publish(client);
-    await service.settle();
-    const delivery = await settled(client, id, event.body.id);
-    expect(delivery).toMatchObject({
-      status: 'canceled',
-      next_attempt_at: null,
-      attempts: [{ number: 1, status_code: 500 }],
-    });
-    expect(receiver.received).toHaveLength(1);
-  });
 });
 
 describe('a webhook with documents and headers', () => {

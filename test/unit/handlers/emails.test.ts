@@ -71,16 +71,6 @@ describe('100 requests, five at once, send at most 5 emails in 10 minutes and a 
     expect(mostInWindow(project)).toBe(MAX_EMAILS);
   });
 
-  it('admin keys, after which a test email is rejected with the time at which it can be sent', async () => {
-    const project = await service.project();
-    await exhaust(project);
-    await service.clock.advance(MINUTE_MS);
-    const { status, headers } = await project.admin('POST', '/v1/project/test-mail');
-    expect([status, headers['retry-after']]).toEqual([429, '540']);
-    await service.clock.advance(9 * MINUTE_MS);
-    expect((await project.admin('POST', '/v1/project/test-mail')).status).toBe(202);
-  });
-
   it('failing and disabled webhooks of the sandbox, of which each is named', async () => {
     const project = await service.project();
     const test = await project.client('test');
