@@ -62,6 +62,7 @@ describe.each([
   beforeAll(() => {
     service = run(...options);
   });
+  afterAll(() => service.stop('SIGKILL'));
 
   it('listens only on loopback, and shows its secrets only to its user', async () => {
     const { output, stack } = await service.ready();
@@ -76,12 +77,12 @@ describe.each([
   it('continues after a crash, with the same keys and pending deliveries, one process at a time, and leaves nothing behind', async () => {
     const endpoint = await startReceiver(500);
     const before = await service.ready();
+    const second = await run(...options).ended;
+    expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
     const webhook = await createWebhook(before.client, endpoint.url);
     const { body: event } = await publish(before.client);
     const path = `/v1/webhooks/${webhook.id}/deliveries/${event.id}`;
     await eventually(async () => (await before.client('GET', path)).body.attempts?.length === 3);
-    const second = await run(...options).ended;
-    expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
     await service.stop('SIGKILL');
     endpoint.behave(200);
     const third = run(...options);
