@@ -309,6 +309,12 @@ describe('a webhook with a rate limit', () => {
     await page.getByRole('link', { name: '1 delivery was skipped' }).click();
     await expect.poll(() => page.url()).toContain('status=skipped');
     await page.getByRole('button', { name: 'Recover skipped deliveries' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 delivery will be sent again.').waitFor();
+    const now = Date.now() - new Date().getTimezoneOffset() * 60_000;
+    await dialog.getByLabel('Until').fill(new Date(now - 3_600_000).toISOString().slice(0, 16));
+    await dialog.getByText('There is nothing to send again.').waitFor();
+    await dialog.getByLabel('Until').fill('');
     await page.getByRole('button', { name: 'Recover', exact: true }).last().click();
     await page.getByText('The delivery was sent again.').waitFor();
     await eventually(() => receiver.received.length === 1);
@@ -728,5 +734,16 @@ describe('a page whose service is unavailable', () => {
     await page.unroute(path);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('alert').waitFor({ state: 'detached' });
+    // A late response to an earlier filter changes nothing.
+    const late = Promise.withResolvers<void>();
+    await page.route('**/deliveries?*status=failed*', (route) => late.promise.then(() => route.continue()));
+    await page.getByLabel('Status').selectOption('failed');
+    await rows.first().waitFor({ state: 'detached' });
+    await page.getByLabel('Status').selectOption('');
+    await rows.first().waitFor();
+    const response = page.waitForResponse(/status=failed/);
+    late.resolve();
+    await (await response).finished();
+    expect(await rows.count()).toBe(1);
   });
 });
