@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { batchIn } from '../../../infra/commands/replay.ts';
 import { failedEvents } from '../../../lib/aws/failed-events.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
+import { createEntry } from '../../support/entries.ts';
+import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 
 const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
 const error = new Error('refused');
@@ -25,4 +27,18 @@ it.each<[string, () => Promise<{ ok: boolean; status: number }>]>([
   ['S3 cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
 ])('throws UnavailableError when %s, so that the stream retries the record', async (_, put) => {
   await expect(failedEvents('https://bucket', put)(record, error)).rejects.toThrow(UnavailableError);
+});
+
+it('is stored in the bucket of failed events', () => {
+  const urls: string[] = [];
+  const keeper = (url: string) => {
+    urls.push(url);
+    return async () => {};
+  };
+  createEntry(
+    'fan-out',
+    runtimeWith(async () => ({})),
+    { keeper },
+  );
+  expect(urls).toEqual([VARIABLES.FAILED_EVENTS_URL]);
 });
