@@ -68,6 +68,11 @@ describe('an event', () => {
     expect(lanes.get('new')).toEqual([carrying(message(first), event())]);
     expect(skipped).toEqual([message({ webhookId: 'whk_2', ...first })]);
   });
+
+  it('stays in its space', () => {
+    const { lanes } = fanOut(event({ environment: 'sandbox' }), [webhook({ environment: 'sandbox' })], now);
+    expect(lanes.get('new')).toMatchObject([{ projectId: 'prj_1', environment: 'sandbox' }]);
+  });
 });
 
 describe('a test event', () => {
