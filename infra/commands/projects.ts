@@ -76,7 +76,7 @@ async function exportProject(call: Call, id: string, path: string | undefined, s
 
 async function deleteProject(call: Call, id: string, name: string | undefined, shell: Shell): Promise<void> {
   const { say, print, wait, clock } = shell;
-  for (;;) {
+  for (let said = ''; ; ) {
     const progress = (await call({ operation: 'delete', id, name })) as Progress;
     if (progress.state === 'deleted') {
       say(
@@ -85,9 +85,10 @@ async function deleteProject(call: Call, id: string, name: string | undefined, s
       return print(printed(progress));
     }
     const { items_removed, items_read, waits_until } = progress;
-    say(
-      `Removed ${items_removed} items${waits_until ? `. Checks again at ${waits_until}` : `, read ${items_read} in this pass`}.`,
-    );
+    const pass = waits_until ? `. Checks again at ${waits_until}` : `, read ${items_read} in this pass`;
+    const line = `Removed ${items_removed} items${pass}.`;
+    if (line !== said) say(line);
+    said = line;
     if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - clock())));
   }
 }

@@ -187,6 +187,14 @@ describe('npm run ops -- projects', () => {
     expect(events).toEqual(['show undefined', ...(name === undefined ? [] : ['delete Acme'])]);
   });
 
+  it('prints the progress of a deletion only when it changes', async () => {
+    const waiting = { state: 'deleting', items_removed: 1, items_read: 0, waits_until: '2026-01-31T12:00:00.000Z' };
+    const responses = [{ name: 'Acme' }, waiting, waiting, waiting, { ...waiting, state: 'deleted' }];
+    const Invoke = () => ({ Payload: Buffer.from(JSON.stringify(responses.shift())) });
+    const { stderr } = await run('ops projects delete prj_1 --stack s --name Acme', { ...DEPLOYED, Invoke });
+    expect(stderr.match(/.*Checks again.*/g)).toEqual(['Removed 1 items. Checks again at 2026-01-31T12:00:00.000Z.']);
+  });
+
   it.each([
     'list',
     'show prj_1',
