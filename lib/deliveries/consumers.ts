@@ -25,8 +25,7 @@ export function deliverConsumer(backend: Backend, post: HttpPost) {
       handle: (record) => handle(messages.get(record) ?? null),
       describe(record) {
         const message = messages.get(record);
-        const named = message && !('recover' in message) ? deliveryFields(message) : message?.recover;
-        return ['delivery.handling_failed', { message_id: record.messageId, ...named }];
+        return ['delivery.handling_failed', { message_id: record.messageId, ...(message && fieldsOf(message)) }];
       },
     })(event, context);
     publishMetrics();
@@ -67,7 +66,7 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
 
 /** Counts and logs the result of a message. A failed attempt is a warning, and everything else is information. */
 function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch): void {
-  const delivery = deliveryFields(message);
+  const delivery = fieldsOf(message);
   if (!('attempt' in result)) {
     log.info('delivery.not_attempted', { ...delivery, reason: result.task });
     return;
@@ -81,12 +80,10 @@ function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch)
   log[isFailure ? 'warn' : 'info']('delivery.attempted', { ...delivery, ...outcome });
 }
 
-/** The fields that name a delivery in the log. */
-const deliveryFields = (message: DeliveryMessage): Record<string, unknown> => ({
-  webhook_id: message.webhookId,
-  event_id: message.eventId,
-  project_id: message.projectId,
-  environment: message.environment,
-  run: message.run,
-  attempt: message.attempt,
-});
+/** The fields that name a delivery, or the webhook of a recovery, in the log. */
+function fieldsOf(message: QueueMessage): Record<string, unknown> {
+  const { projectId, environment, webhookId } = 'recover' in message ? message.recover : message;
+  const webhook = { project_id: projectId, environment, webhook_id: webhookId };
+  if ('recover' in message) return webhook;
+  return { ...webhook, event_id: message.eventId, run: message.run, attempt: message.attempt };
+}

@@ -3,7 +3,6 @@ import { operations } from '../../../lib/http/operations.ts';
 import { changing, newScene, perform, type Scene } from './scene.ts';
 
 const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];
-const RECOVERY = ['projectId', 'webhookId', 'since', 'until', 'endedSince', 'perSecond', 'from'];
 const MESSAGE = ['message_id', 'receive_count'];
 
 /** The fields of each log event. A new field needs a decision that it never contains a credential or content. */
@@ -12,7 +11,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'events.fanned_out': ['events', 'deliveries', 'skipped', 'set_aside'],
   'delivery.attempted': [...DELIVERY, 'status', 'status_code', 'error', 'duration_ms', 'disabled'],
   'delivery.not_attempted': [...DELIVERY, 'reason'],
-  'delivery.handling_failed': [...DELIVERY, ...RECOVERY, ...MESSAGE],
+  'delivery.handling_failed': [...DELIVERY, ...MESSAGE],
   'event.fan_out_failed': ['event_id'],
   'event.set_aside': ['event_id'],
   'stats.adding_failed': ['changes'],
