@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/{unit/{access,deliveries,delivery,documents,events,handlers,webhooks},measure/mutation}/**/*.test.ts',
+      'test/{unit/{deliveries,documents,events,handlers,keys,projects,webhooks},measure/mutation}/**/*.test.ts',
     ],
     env: {
       TABLE_NAME: 'unused',
