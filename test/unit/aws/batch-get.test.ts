@@ -33,12 +33,6 @@ describe('a batch with unprocessed keys', () => {
     expect(requests()).toBe(6);
   });
 
-  it('returns the items of other partitions when one partition is throttled', async () => {
-    const { table } = createBusyTable(1);
-    const [first, ...others] = await table.batchGetEach(KEYS);
-    expect([first, ...others.map((read) => read instanceof UnavailableError)]).toEqual([KEYS[0], true, true]);
-  });
-
   it('fails as a whole when DynamoDB reads no key', async () => {
     const throttled = Object.assign(new Error(), { name: 'ProvisionedThroughputExceededException' });
     const table = tableWith(() => Promise.reject(throttled));

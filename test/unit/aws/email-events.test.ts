@@ -21,6 +21,10 @@ const bounce = (bounceType: string) => ({
     bouncedRecipients: [{ emailAddress: 'a@example.com', action: 'failed', status: '5.1.1' }],
   },
 });
+const complaint = {
+  eventType: 'Complaint',
+  complaint: { complainedRecipients: [{ emailAddress: 'a@example.com' }], complaintFeedbackType: 'abuse' },
+};
 
 const { runtime, table } = memoryBackend({}, ({ name }) =>
   ['SendEmail', 'SendMessageBatch'].includes(name) ? {} : undefined,
@@ -36,17 +40,13 @@ async function marks(event: object) {
   return undeliverable.map(({ email, reason }) => [email, reason]);
 }
 
-it('stops emails to an address that bounces permanently', async () => {
-  expect(await marks(eventOf(bounce('Permanent')))).toEqual([['a@example.com', 'bounced']]);
-});
-
-it.each(['Transient', 'Undetermined'])('ignores a bounce of the type %s', async (type) => {
-  expect(await marks(eventOf(bounce(type)))).toEqual([]);
-});
-
-it('stops emails to an address that complains', async () => {
-  const complaint = { complainedRecipients: [{ emailAddress: 'a@example.com' }], complaintFeedbackType: 'abuse' };
-  expect(await marks(eventOf({ eventType: 'Complaint', complaint }))).toEqual([['a@example.com', 'complained']]);
+it.each<[string, object, string[][]]>([
+  ['a permanent bounce', bounce('Permanent'), [['a@example.com', 'bounced']]],
+  ['a complaint', complaint, [['a@example.com', 'complained']]],
+  ['no temporary bounce', bounce('Transient'), []],
+  ['no bounce of an unknown type', bounce('Undetermined'), []],
+])('stops the emails to an address after %s', async (_, detail, marked) => {
+  expect(await marks(eventOf(detail))).toEqual(marked);
 });
 
 it('reports an event that it cannot read, and fails', async () => {

@@ -31,9 +31,7 @@ describe('a request', () => {
 
 describe('a response', () => {
   it.each<[name: string, behavior: Behavior, statusCode: number, error: string | null, excerpt: string | null]>([
-    ['200', OK, 200, null, 'ok'],
     ['404', `${head(2, '404 No')}no`, 404, 'status_not_2xx', 'no'],
-    ['200, cut off', (socket) => void socket.end(`${head(99)}part`), 200, 'response_truncated', 'part'],
     ['200 with 64 KiB', head(65_536) + 'x'.repeat(65_536), 200, null, 'x'.repeat(1024)],
     ['200 with more', head(65_537) + 'x'.repeat(65_537), 200, 'response_too_large', 'x'.repeat(1024)],
   ])('with %s is an outcome', async (_, behavior, statusCode, error, excerpt) => {
@@ -48,28 +46,13 @@ describe('a response', () => {
     });
   });
 
-  it('is stored with its headers, up to 1 KiB and without control characters', async () => {
-    const { url } = await endpoint(
-      `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-One: a\u0085b\r\nVia: 1\r\nVia: 2\r\nX-Long: ${'x'.repeat(1024)}\r\nX-Last: z\r\n\r\n`,
-    );
-    expect((await post(to(url))).headers).toEqual([
-      ['Content-Length', '0'],
-      ['X-One', 'aÂb'],
-      ['Via', '1, 2'],
-    ]);
-  });
-
-  it.each(PROTOTYPE_NAMES)('is stored with a header named %s', async (name) => {
-    const { url } = await endpoint(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${name}: x\r\n\r\n`);
-    const outcome = await post({ url, headers: Object.fromEntries([[name, 'y']]), body: '' });
-    expect(outcome.headers).toContainEqual([name, 'x']);
-  });
-
-  it('is stored only as text, truncated between characters', async () => {
-    const { url } = await endpoint(`${head(2056)}a\u0000\u001b[1m\u202e${'é'.repeat(1023)}x`);
-    const { excerpt } = await post(to(url));
-    expect(excerpt).toMatch(/^a\[1mé+$/);
-    expect(Buffer.byteLength(excerpt ?? '')).toBeLessThanOrEqual(1024);
+  it('is stored with its headers, up to 1 KiB, by any name', async () => {
+    const names = ['Via', 'X-One', ...PROTOTYPE_NAMES];
+    const lines = [...names.map((name) => `${name}: 1`), 'Via: 2', `X-Long: ${'x'.repeat(1024)}`, 'Content-Length: 0'];
+    const { url } = await endpoint(`HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`);
+    const sent = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'y']));
+    const { headers } = await post({ url, headers: sent, body: '' });
+    expect(headers).toEqual(names.map((name) => [name, name === 'Via' ? '1, 2' : '1']));
   });
 });
 
@@ -122,11 +105,6 @@ describe('time', () => {
   });
 });
 
-it('stops an attempt by the real clock', async () => {
-  const { url } = await endpoint(() => {});
-  expect(await httpPost('any', { timeoutMs: 50 })(to(url))).toMatchObject({ statusCode: null, error: 'timeout' });
-});
-
 describe('a connection', () => {
   it('records a failed connection with its reason', async () => {
     const server = net.createServer();
@@ -145,11 +123,9 @@ describe('a connection', () => {
     await expect(post(to('http://127.0.0.1/'))).rejects.toBe(error);
   });
 
-  it('connects only to public addresses', async () => {
-    const guarded = httpPost('public');
-    const refused = { statusCode: null, error: 'address_not_public', excerpt: null };
-    for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'http://93.184.215.14/'])
-      expect(await guarded(to(url))).toMatchObject(refused);
+  it('uses only https: in a deployment', async () => {
+    const outcome = await httpPost('public')(to('http://93.184.215.14/'));
+    expect(outcome).toMatchObject({ statusCode: null, error: 'address_not_public' });
   });
 
   it('is reused, and a dropped connection is no failure of the endpoint', async () => {

@@ -21,10 +21,6 @@ const outcomesOf = async (sends: Promise<void>[]) =>
   );
 
 describe('the text of a message', () => {
-  it.each([0xfffe, 0xffff, 0xd800, 0xdfff, 0, 0x1f])('contains only characters that SQS accepts for U+%i', (unit) => {
-    expect(messageText(String.fromCharCode(unit))).toMatch(/^[\x20-\x7e]+$/);
-  });
-
   it('contains only characters that SQS accepts and parses to the same body, for every UTF-16 code unit', () => {
     const accepted = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u;
     const all = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit));

