@@ -1,6 +1,4 @@
-import { connect } from '../lib/aws/backend.ts';
-import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { entry } from '../lib/aws/backend.ts';
 import { checkConsumer } from '../lib/documents/consumers.ts';
 
-export const create = (runtime: Runtime) => checkConsumer(connect(runtime));
-export const handler = create(lambda);
+export const { create, handler } = entry(checkConsumer);

@@ -1,6 +1,4 @@
-import { connect } from '../lib/aws/backend.ts';
-import { lambda, type Runtime } from '../lib/aws/runtime.ts';
+import { entry } from '../lib/aws/backend.ts';
 import { operatorHandler } from '../lib/projects/operator-handlers.ts';
 
-export const create = (runtime: Runtime) => operatorHandler(connect(runtime));
-export const handler = create(lambda);
+export const { create, handler } = entry(operatorHandler);

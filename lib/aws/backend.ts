@@ -1,5 +1,5 @@
 import { failureReporter, type ReportFailure } from './log.ts';
-import type { Runtime } from './runtime.ts';
+import { lambda, type Runtime } from './runtime.ts';
 import { createTable, type Table } from './table.ts';
 
 /** A runtime with the table of the service, for the code of one execution environment. */
@@ -13,3 +13,9 @@ export const connect = (runtime: Runtime): Backend => ({
   table: createTable(runtime),
   reportFailure: failureReporter(runtime.log),
 });
+
+/** The exports of a file in functions/. Tests call `create` with another runtime and with other requests to the internet. */
+export function entry<Handler, Outgoing>(build: (backend: Backend, outgoing?: Outgoing) => Handler) {
+  const create = (runtime: Runtime, outgoing?: Outgoing): Handler => build(connect(runtime), outgoing);
+  return { create, handler: create(lambda) };
+}
