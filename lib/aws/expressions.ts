@@ -1,81 +1,67 @@
 import type { Item, ItemKey } from './items.ts';
 import type { Named, Write } from './writes.ts';
 
-/** A change of a member other than setting or removing it. */
-class Action {
-  readonly clause: 'SET' | 'ADD' | 'REMOVE';
-  readonly expression: (name: string, value: string) => string;
-  readonly values: (value: string) => Record<string, unknown>;
+/** A change of a member other than setting or removing it. `of` names its value. */
+type Action = (
+  name: string,
+  of: string,
+) => { clause: 'SET' | 'ADD' | 'REMOVE'; expression: string; values?: Record<string, unknown> };
 
-  constructor(clause: Action['clause'], expression: Action['expression'], values: Action['values'] = () => ({})) {
-    this.clause = clause;
-    this.expression = expression;
-    this.values = values;
-  }
-}
+const assigned =
+  (value: unknown): Action =>
+  (name, of) =>
+    value === undefined
+      ? { clause: 'REMOVE', expression: name }
+      : { clause: 'SET', expression: `${name} = ${of}`, values: { [of]: value } };
 
 /** Sets a member only if it is missing. */
-export const initially = (value: unknown) =>
-  new Action(
-    'SET',
-    (name, of) => `${name} = if_not_exists(${name}, ${of})`,
-    (of) => ({ [of]: value }),
-  );
+export const initially =
+  (value: unknown): Action =>
+  (name, of) => ({ clause: 'SET', expression: `${name} = if_not_exists(${name}, ${of})`, values: { [of]: value } });
 
 /** Appends to a list, which can be missing. */
-export const appended = (entries: readonly unknown[]) =>
-  new Action(
-    'SET',
-    (name, of) => `${name} = list_append(if_not_exists(${name}, ${of}_none), ${of})`,
-    (of) => ({ [of]: entries, [`${of}_none`]: [] }),
-  );
+export const appended =
+  (entries: readonly unknown[]): Action =>
+  (name, of) => ({
+    clause: 'SET',
+    expression: `${name} = list_append(if_not_exists(${name}, ${of}_none), ${of})`,
+    values: { [of]: entries, [`${of}_none`]: [] },
+  });
 
 /** Adds to a number, which can be missing. */
-export const increased = (step: number) =>
-  new Action(
-    'ADD',
-    (name, of) => `${name} ${of}`,
-    (of) => ({ [of]: step }),
-  );
+export const increased =
+  (step: number): Action =>
+  (name, of) => ({ clause: 'ADD', expression: `${name} ${of}`, values: { [of]: step } });
 
 /**
  * Removes entries from the start of a list by their position, so concurrently appended entries stay. The last one goes first,
  * which also suits a database that removes them one after another.
  */
-export const withoutFirst = (count: number) =>
-  new Action('REMOVE', (name) => Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '));
+export const withoutFirst =
+  (count: number): Action =>
+  (name) => ({
+    clause: 'REMOVE',
+    expression: Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '),
+  });
 
 /** Sets the defined members of `values`, removes the undefined ones, and applies special changes. */
-function updateOf(key: ItemKey, values: Item, condition?: Condition): Named<'Update'>['Update'] {
-  const clauses: Record<Action['clause'], string[]> = { SET: [], REMOVE: [], ADD: [] };
-  const ExpressionAttributeNames = { ...condition?.names };
-  const ExpressionAttributeValues = { ...condition?.values };
-  for (const member in values) {
-    const [name, of, value] = [`#${member}`, `:${member}`, values[member]];
-    ExpressionAttributeNames[name] = member;
-    if (value instanceof Action) {
-      clauses[value.clause].push(value.expression(name, of));
-      Object.assign(ExpressionAttributeValues, value.values(of));
-    } else if (value === undefined) clauses.REMOVE.push(name);
-    else {
-      clauses.SET.push(`${name} = ${of}`);
-      ExpressionAttributeValues[of] = value;
-    }
+export function update(Key: ItemKey, values: Item, condition?: Condition): Write {
+  const clauses: Record<string, string[]> = { SET: [], REMOVE: [], ADD: [] };
+  const names = { ...condition?.names };
+  const given = { ...condition?.values };
+  for (const [member, value] of Object.entries(values)) {
+    const action = typeof value === 'function' ? (value as Action) : assigned(value);
+    const { clause, expression, values } = action(`#${member}`, `:${member}`);
+    clauses[clause]?.push(expression);
+    names[`#${member}`] = member;
+    Object.assign(given, values);
   }
-  return {
-    Key: key,
-    ...(condition && { ConditionExpression: condition.expression }),
-    UpdateExpression: Object.entries(clauses)
-      .flatMap(([clause, parts]) => (parts.length > 0 ? `${clause} ${parts.join(', ')}` : []))
-      .join(' '),
-    ExpressionAttributeNames,
-    ...withValues(ExpressionAttributeValues),
-  };
+  const UpdateExpression = Object.entries(clauses)
+    .flatMap(([clause, parts]) => (parts.length > 0 ? `${clause} ${parts.join(', ')}` : []))
+    .join(' ');
+  const ConditionExpression = condition && { ConditionExpression: condition.expression };
+  return { Update: { Key, UpdateExpression, ...ConditionExpression, ...naming(names, given) } };
 }
-
-export const update = (key: ItemKey, values: Item, condition?: Condition): Write => ({
-  Update: updateOf(key, values, condition),
-});
 
 export const put = (item: Item & ItemKey, condition?: Condition): Write => ({
   Put: { Item: item, ...(condition && conditionOf(condition)) },
@@ -145,10 +131,11 @@ function joined(parts: readonly Condition[], by: string): Condition {
 /** The members of a request that contain a condition. */
 const conditionOf = ({ expression, names, values }: Condition) => ({
   ConditionExpression: expression,
-  ExpressionAttributeNames: names,
-  ...withValues(values),
+  ...naming(names, values),
 });
 
-/** The values of a request, or nothing, because DynamoDB rejects an empty map. */
-const withValues = (values: Record<string, unknown>) =>
-  Object.keys(values).length > 0 && { ExpressionAttributeValues: values };
+/** The names and values of a request. Without values, it has no map of them, because DynamoDB rejects an empty one. */
+const naming = (ExpressionAttributeNames: Record<string, string>, values: Record<string, unknown>) => ({
+  ExpressionAttributeNames,
+  ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+});
