@@ -1,5 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ConflictError, RefusedError, UnavailableError } from '../errors.ts';
+import type { Item } from './items.ts';
 
 // Errors of the AWS SDK for valid requests that can succeed later.
 const TRANSIENT = new Set([
@@ -43,28 +45,27 @@ export function isOutage(error: unknown): boolean {
 
 const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** An item in DynamoDB's own notation. */
-type AttributeValues = Record<string, AttributeValue>;
-
 interface CancellationReason {
   Code?: string | undefined;
-  Item?: AttributeValues | undefined;
+  Item?: Record<string, AttributeValue> | undefined;
 }
 
 /** A write whose condition was false, with its index and the stored item, if any. */
-export interface FailedCondition {
+export interface Rejected {
   index: number;
-  item: AttributeValues | undefined;
+  item: Item | undefined;
 }
 
 /** The false conditions of a write or a transaction. Other errors have none. */
-export function failedConditions(error: unknown): FailedCondition[] {
-  const { name, Item } = error as { name?: string; Item?: AttributeValues };
-  if (name === 'ConditionalCheckFailedException') return [{ index: 0, item: Item }];
-  return (cancellationReasons(error) ?? []).flatMap(({ Code, Item: item }, index) =>
-    Code === 'ConditionalCheckFailed' ? [{ index, item }] : [],
+export function rejectedWrites(error: unknown): Rejected[] {
+  const isOne = (error as Error).name === 'ConditionalCheckFailedException';
+  const reasons = isOne ? [{ ...(error as CancellationReason), Code: CONDITION_FAILED }] : cancellationReasons(error);
+  return reasons.flatMap(({ Code, Item: item }, index) =>
+    Code === CONDITION_FAILED ? [{ index, item: item && unmarshall(item) }] : [],
   );
 }
+
+const CONDITION_FAILED = 'ConditionalCheckFailed';
 
 /**
  * Whether a write conflicted with a transaction, so nothing was written (DynamoDB Developer Guide, "Transaction conflict
@@ -73,13 +74,15 @@ export function failedConditions(error: unknown): FailedCondition[] {
 export const isWriteConflict = (error: unknown): boolean =>
   (error as Error).name === 'TransactionConflictException' || isTransientCancellation(error);
 
-/** Why a DynamoDB transaction was canceled, one reason per item; `null` if the error is another. */
-function cancellationReasons(error: unknown): CancellationReason[] | null {
-  const { name, CancellationReasons } = error as { name?: string; CancellationReasons?: CancellationReason[] };
-  return name === 'TransactionCanceledException' ? (CancellationReasons ?? []) : null;
+/** Why a DynamoDB transaction was canceled, one reason per item. Other errors have none. */
+function cancellationReasons(error: unknown): CancellationReason[] {
+  const { name, CancellationReasons = [] } = error as { name?: string; CancellationReasons?: CancellationReason[] };
+  return name === 'TransactionCanceledException' ? CancellationReasons : [];
 }
 
 function isTransientCancellation(error: unknown): boolean {
-  const codes = (cancellationReasons(error) ?? []).map(({ Code }) => Code ?? 'None').filter((code) => code !== 'None');
+  const codes = cancellationReasons(error)
+    .map(({ Code = 'None' }) => Code)
+    .filter((code) => code !== 'None');
   return codes.length > 0 && codes.every((code) => TRANSIENT_REASONS.has(code));
 }

@@ -16,11 +16,11 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { createLimiter } from '../concurrency.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
-import { domainError } from './domain-errors.ts';
+import { domainError, type Rejected } from './domain-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';
 import { withLayoutCheck } from './layout.ts';
 import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';
-import { carryOut, type Named, pauseAtRandom, type Rejected, type Write, withoutWriteId } from './writes.ts';
+import { carryOut, type Named, pauseAtRandom, type Write, withoutWriteId } from './writes.ts';
 
 export interface Page {
   items: Item[];

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { domainError, failedConditions, isWriteConflict } from './domain-errors.ts';
+import { domainError, isWriteConflict, type Rejected, rejectedWrites } from './domain-errors.ts';
 import type { Item } from './items.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -27,12 +26,6 @@ const WRITE_ID = 'writeId';
 /** 62 random bits are enough, because only the writes of one item must differ, and AWS bills each byte of an item. */
 const newWriteId = (): string => randomUUID().slice(19);
 
-/** A write whose condition was false, with its index and the stored item, if any. */
-export interface Rejected {
-  index: number;
-  item: Item | undefined;
-}
-
 /**
  * Performs writes. `send` gets them with their write id. Returns the writes whose condition was false, and none after a success,
  * also if the response to an earlier try was lost. Conflicts are retried with jitter and then thrown.
@@ -49,7 +42,7 @@ export async function carryOut(
       await send(marked);
       return [];
     } catch (error) {
-      const rejected = failedConditions(error).map(({ index, item }) => ({ index, item: item && unmarshall(item) }));
+      const rejected = rejectedWrites(error);
       if (rejected.some(({ item }) => item?.[WRITE_ID] === writeId)) return [];
       if (rejected.length > 0) return rejected;
       if (tries === CONFLICT_TRIES || !isWriteConflict(error)) throw domainError(error);

@@ -1,3 +1,4 @@
+import type { Rejected } from '../aws/domain-errors.ts';
 import {
   all,
   any,
@@ -13,7 +14,6 @@ import {
 } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
-import type { Rejected } from '../aws/writes.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { derivedFrom } from '../ids.ts';
 import { auditEntry } from '../projects/audit-store.ts';
