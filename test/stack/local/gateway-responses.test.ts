@@ -56,10 +56,18 @@ describe('an authorized request', () => {
 });
 
 describe('a function that fails', () => {
-  it('causes an integration failure', async () => {
-    const { url } = await startGateway({ invoke: () => Promise.reject(new Error('no')) });
+  const throwing = () => Promise.reject(new Error('no'));
+
+  it.each([
+    ['that it throws', throwing, 503, 'unavailable'],
+    ['no response', () => null, 500, 'internal_error'],
+    ['an informational status', () => ({ statusCode: 101, body: '' }), 500, 'internal_error'],
+    ['a body that is no text', () => ({ statusCode: 200, body: {} }), 500, 'internal_error'],
+    ['a line end', () => ({ statusCode: 200, headers: { A: 'b\r\nC: d' }, body: '' }), 500, 'internal_error'],
+  ])('returns %s, which the gateway turns into a problem', async (_, invoke, status, code) => {
+    const { url } = await startGateway({ invoke });
     const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
-    expect(await response.json()).toMatchObject({ status: 503, code: 'unavailable' });
+    expect(await response.json()).toMatchObject({ status, code });
   });
 
   it('causes a timeout after 29 seconds', async () => {

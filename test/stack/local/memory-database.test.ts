@@ -1,16 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import http from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { defaultDatabase } from '../../../infra/local/services/database.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
-import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
+import { afterFile } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
-import { eventually } from '../../support/service.ts';
-
-const directory = temporaryDirectory();
 
 const TableName = 'table';
 const StreamArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${TableName}/stream/memory`;
@@ -21,17 +16,17 @@ interface StreamRecord {
   dynamodb: { SequenceNumber: string; Keys: object; OldImage?: object; NewImage?: { n?: { N: string } } };
 }
 
-function opened(path?: string) {
-  const database = new MemoryDatabase(path);
+function opened() {
+  const database = new MemoryDatabase();
   const perform = <Output>(operation: string, input: object) =>
     database.perform(operation, { TableName, ...input }) as Output;
-  const recordsAfter = (SequenceNumber?: string) => {
-    const iterator = perform<object>('GetShardIterator', { StreamArn, SequenceNumber });
+  const records = () => {
+    const iterator = perform<object>('GetShardIterator', { StreamArn });
     return perform<{ Records: StreamRecord[] }>('GetRecords', iterator).Records;
   };
-  if (!path) perform('CreateTable', TABLE);
+  perform('CreateTable', TABLE);
   afterFile(() => database.close());
-  return { perform, recordsAfter };
+  return { perform, records };
 }
 
 describe('the database in memory', () => {
@@ -47,52 +42,15 @@ describe('the database in memory', () => {
     expect(defaultDatabase()).toBe('memory');
   });
 
-  it('keeps both or none of two writes, and the order of its stream, when the process is killed', async () => {
-    const script = `
-      const { MemoryDatabase } = await import('${import.meta.resolve('../../../infra/local/memory/database.ts')}');
-      const database = new MemoryDatabase(process.argv[1]);
-      database.perform('CreateTable', ${JSON.stringify({ ...TABLE, TableName })});
-      for (let n = 1; ; n++) {
-        const put = (pk) => ({ Put: { TableName: 'table', Item: { pk: { S: pk }, sk: { S: 'ITEM' }, n: { N: String(n) } } } });
-        database.perform('TransactWriteItems', { TransactItems: [put('a'), put('b')] });
-        console.log(n);
-        await new Promise(setImmediate);
-      }`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script, directory]);
-    let printed = '';
-    child.stdout.on('data', (chunk) => {
-      printed += chunk;
-    });
-    await eventually(() => printed.split('\n').length > 100);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    const confirmed = Number(printed.split('\n').at(-2));
-    const { perform, recordsAfter } = opened(directory);
-    const [a, b] = ['a', 'b'].map(
-      (pk) => perform<{ Item: { n: { N: string } } }>('GetItem', { Key: key(pk) }).Item.n.N,
-    );
-    expect(a).toBe(b);
-    expect(Number(a)).toBeGreaterThanOrEqual(confirmed);
-    const written = recordsAfter().map(({ dynamodb }) => Number(dynamodb.NewImage?.n?.N));
-    expect(written).toEqual(written.map((_, i) => Math.floor(i / 2) + 1));
-    const before = recordsAfter().at(-1)?.dynamodb.SequenceNumber;
-    perform('DeleteItem', { Key: key('a') });
-    expect(recordsAfter(before)).toMatchObject([{ eventName: 'REMOVE', dynamodb: { Keys: key('a') } }]);
-  });
-
   it('describes each change in its stream with both images', () => {
-    const { perform, recordsAfter } = opened();
+    const { perform, records } = opened();
     perform('PutItem', { Item: { ...key('a'), n: { N: '1' } } });
     perform('UpdateItem', {
       Key: key('a'),
       UpdateExpression: 'ADD n :one',
       ExpressionAttributeValues: { ':one': { N: '1' } },
     });
-    const images = recordsAfter().map(({ eventName, dynamodb: { OldImage, NewImage } }) => [
-      eventName,
-      OldImage,
-      NewImage,
-    ]);
+    const images = records().map(({ eventName, dynamodb: { OldImage, NewImage } }) => [eventName, OldImage, NewImage]);
     expect(images).toEqual([
       ['INSERT', undefined, { ...key('a'), n: { N: '1' } }],
       ['MODIFY', { ...key('a'), n: { N: '1' } }, { ...key('a'), n: { N: '2' } }],

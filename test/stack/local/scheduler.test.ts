@@ -1,37 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { LocalIam } from '../../../infra/local/services/iam.ts';
-import { LocalScheduler, type Schedule } from '../../../infra/local/services/scheduler.ts';
+import { LocalScheduler } from '../../../infra/local/services/scheduler.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
-import { eventually } from '../../support/service.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
 
-function createScheduler(kept = new Map<string, Schedule>()) {
+function createScheduler() {
   const iam = new LocalIam(readTemplate());
   iam.isPermissive = true;
   const queues = new Map(['main', 'dead'].map((name) => [name, createQueue({ name, arn: name })]));
   const queueAt = (name: string) => queues.get(name);
-  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept });
+  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept: new Map() });
   const create = (expression: string, Input: string) => {
     const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
-    return call('POST', body);
+    const request = { method: 'POST', action: 'POST schedules', path: '/schedules/a' };
+    return scheduler.service({ ...request, headers: {}, principal: '', body });
   };
-  const call = (method: string, body = '') =>
-    scheduler.service({
-      method,
-      action: `${method} schedules`,
-      path: '/schedules/a',
-      headers: {},
-      principal: '',
-      body,
-    });
   const bodies = (name: string) =>
     queues
       .get(name)
       ?.receive(10)
       .map(({ body }) => body);
-  return { scheduler, create, remove: () => call('DELETE'), bodies };
+  return { scheduler, create, bodies };
 }
 
 describe('a schedule', () => {
@@ -63,25 +54,5 @@ describe('a schedule', () => {
     const { scheduler, bodies } = createScheduler();
     scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
     expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
-  });
-
-  it('fires once on time after a restart of the scheduler', async () => {
-    const kept = new Map<string, Schedule>();
-    const ended = createScheduler(kept);
-    ended.create('at(1970-01-01T00:00:01)', JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' }));
-    ended.scheduler.stop();
-    const { scheduler, bodies } = createScheduler(kept);
-    expect([scheduler.count(), bodies('main')]).toEqual([1, []]);
-    await eventually(() => scheduler.count() === 0);
-    expect([bodies('main'), kept.size]).toEqual([['hello'], 0]);
-  });
-
-  it('is not kept after it is deleted', () => {
-    const kept = new Map<string, Schedule>();
-    const { create, remove } = createScheduler(kept);
-    create('at(1970-01-01T01:00:00)', '{}');
-    expect(kept.size).toBe(1);
-    remove();
-    expect(kept.size).toBe(0);
   });
 });

@@ -11,20 +11,6 @@ export function exchange(port: number, text: string | Buffer): Promise<string> {
   });
 }
 
-/** Sends raw bytes and disconnects. Resolves when the connection is closed. */
-export function hangUp(port: number, text: string, { after }: { after?: Promise<unknown> } = {}): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(port, '127.0.0.1', () => {
-      socket.write(text, async () => {
-        await after;
-        socket.resetAndDestroy();
-      });
-    });
-    socket.on('close', () => resolve());
-    socket.on('error', reject);
-  });
-}
-
 /** Returns the status codes of the responses in a stream of bytes. */
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
