@@ -1,13 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { snippetsIn } from '../../../functions/site/docs/render/guides.ts';
 import { projectRoot } from '../../../infra/project-root.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { freePort } from '../../support/endpoints.ts';
-import { eventually } from '../../support/service.ts';
+import { npmStart } from '../../support/npm-start.ts';
 
 /** The promise of the documentation. */
 const FIVE_MINUTES_MS = 300_000;
@@ -22,13 +22,8 @@ const commandsOf = (markdown: string): string[] =>
 const commandsIn = (heading: string): string[] =>
   commandsOf(guide('quickstart').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '');
 
-const home = mkdtempSync(join(tmpdir(), 'newcomer-'));
-const args = ['infra/local/main.ts', '--port', '0', '--directory', join(home, '.local')];
-const stack = spawn(process.execPath, args, { stdio: 'ignore' });
-afterAll(() => {
-  stack.kill();
-  rmSync(home, { recursive: true, force: true });
-});
+const home = temporaryDirectory();
+const stack = npmStart(join(home, '.local'));
 
 it(
   'runs every command of the README in order, up to a conflict of two replicas',
@@ -39,7 +34,7 @@ it(
     );
     const commands = [...sections.join('\n').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
     expect(commands.length).toBeGreaterThan(6);
-    await eventually(() => stack.exitCode !== null || isReady(), 60_000);
+    await stack.ready();
     // A delivery can take longer than the second that the README waits.
     const script = [
       'set -e',
@@ -80,17 +75,9 @@ it(
       'until grep -q verified receiver.log; do kill -0 $receiver; sleep 0.1; done',
       'echo; cat receiver.log',
     ].join('\n');
-    await eventually(() => stack.exitCode !== null || isReady(), 60_000);
+    await stack.ready();
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: home, timeout: FIVE_MINUTES_MS });
     expect(stdout).toMatch(/\nverified document\.changed evt_\w+\n$/);
   },
   FIVE_MINUTES_MS,
 );
-
-const isReady = (): boolean => {
-  try {
-    return 'base_url' in JSON.parse(readFileSync(join(home, '.local/stack.json'), 'utf8'));
-  } catch {
-    return false;
-  }
-};

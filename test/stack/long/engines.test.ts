@@ -1,12 +1,13 @@
-import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyChange, fieldsOf, type Replica } from '../../../lib/client/replica.ts';
 import { freePort } from '../../support/endpoints.ts';
+import { npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { eventually, request } from '../../support/service.ts';
 import { commandsOf, programOf } from '../engines/guide.ts';
@@ -22,7 +23,7 @@ const KILLS = 3;
 const processes = new Set<ChildProcess>();
 let home: string;
 let tarball: string;
-let stack: ChildProcess;
+let stack: ReturnType<typeof npmStart>;
 let stackPort: number;
 let access: { baseUrl: string; key: string };
 
@@ -45,24 +46,18 @@ beforeAll(async () => {
   mkdirSync(client, { recursive: true });
   execFileSync('tar', ['--extract', '--file', tarball, '--strip-components=1', '--directory', client]);
   stackPort = await freePort();
-  await startStack();
-  const { base_url: baseUrl, keys } = JSON.parse(readFileSync(join(home, 'stack/stack.json'), 'utf8'));
+  const { base_url: baseUrl, keys } = await startStack();
   access = { baseUrl, key: keys.live };
 });
-afterAll(() => {
+afterAll(async () => {
   for (const each of processes) each.kill('SIGKILL');
+  await stack.stop('SIGKILL');
   rmSync(home, { recursive: true, force: true });
 });
 
-async function startStack(): Promise<void> {
-  const ports = ['--port', String(stackPort), '--receiver-port', '0'];
-  const args = ['infra/local/main.ts', '--keep', ...ports, '--directory', join(home, 'stack')];
-  stack = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  processes.add(stack);
-  const url = `http://127.0.0.1:${stackPort}/v1/event-types`;
-  const isReady = async () => existsSync(join(home, 'stack/stack.json')) && (await responds(url));
-  await eventually(async () => stack.exitCode !== null || (await isReady()));
-  expect(stack.exitCode).toBe(null);
+async function startStack() {
+  stack = npmStart(join(home, 'stack'), ['--keep', '--port', String(stackPort), '--receiver-port', '0']);
+  return (await stack.ready()).stack;
 }
 
 const responds = (url: string): Promise<boolean> =>
@@ -72,8 +67,7 @@ const responds = (url: string): Promise<boolean> =>
   );
 
 async function restartStack(): Promise<void> {
-  stack.kill('SIGTERM');
-  await once(stack, 'exit');
+  await stack.stop('SIGTERM');
   await startStack();
 }
 
