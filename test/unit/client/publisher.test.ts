@@ -60,15 +60,6 @@ describe('a batch', () => {
     await seconds(1);
     expect(requests.map(({ events }) => events.length)).toEqual([100, 5, 1]);
   });
-
-  it('is sent alone, so that events of a document stay in order', async () => {
-    const { access, accepted, maxInFlight } = ingest();
-    const { publishAll, flush } = await reporting(access);
-    await publishAll(upTo(450));
-    await flush();
-    expect(revisionsOf(accepted)).toEqual(upTo(450));
-    expect(maxInFlight()).toBe(1);
-  });
 });
 
 describe('a failed request', () => {
@@ -106,9 +97,7 @@ describe('a failed request', () => {
 
   it.each([
     [401, { code: 'unauthorized' }],
-    [403, { code: 'project_suspended' }],
     [409, { code: 'idempotency_in_progress' }],
-    [500, { code: 'internal_error' }],
     [400, { message: 'from a proxy' }],
   ])('keeps its events after %i %o', async (status, problem) => {
     const { accepted, access } = ingest({ fate: (_, count) => (count === 1 ? { status, problem } : 'works') });
