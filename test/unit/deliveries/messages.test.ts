@@ -11,7 +11,6 @@ import {
   type QueueMessage,
   type RecoverMessage,
 } from '../../../lib/deliveries/messages.ts';
-import { runKey } from '../../../lib/deliveries/record.ts';
 import { MAX_ATTEMPTS } from '../../../lib/deliveries/retry-schedule.ts';
 import { derivedFrom, sortableId } from '../../../lib/ids.ts';
 import { event, message, now, space } from './builders.ts';
@@ -24,9 +23,7 @@ describe('a message of the deliveries queue', () => {
   it.each<[string, QueueMessage]>([
     ['a first attempt', message()],
     ['the last attempt of a redelivery', message({ run: 7, attempt: MAX_ATTEMPTS, trigger: 'redelivery' })],
-    ['a test event', message({ trigger: 'test' })],
     ['a first attempt with its event', carrying(message(), event())],
-    ['another environment', message({ environment: 'sandbox' })],
     ['the first page of a recovery', recover()],
     ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
   ])('arrives unchanged: %s', (_, sent) => {
@@ -35,34 +32,17 @@ describe('a message of the deliveries queue', () => {
 
   it.each<[string, object]>([
     ['an unknown member', { ...message(), url: 'https://example.com' }],
-    ['a member missing', { ...message(), eventId: undefined }],
     ['no attempt', message({ attempt: 0 })],
-    ['a negative attempt', message({ attempt: -1 })],
     ['an attempt after the last', message({ attempt: MAX_ATTEMPTS + 1 })],
     ['half an attempt', message({ attempt: 1.5 })],
-    ['an attempt as text', { ...message(), attempt: '1' }],
     ['a negative run', message({ run: -1 })],
-    ['half a run', message({ run: 0.5 })],
-    ['an unknown environment', { ...message(), environment: 'staging' }],
-    ['an unknown trigger', { ...message(), trigger: 'whim' }],
-    ['an unknown member of a recovery', { recover: { ...recover().recover, limit: 5 } }],
-    ['a recovery without its window', { recover: { ...recover().recover, since: undefined } }],
     ['a recovery that never ends', recover({ perSecond: 0 })],
     ['a delivery and a recovery at once', { ...message(), ...recover() }],
-    ['nothing in it', {}],
-    ['a list of messages', [message()]],
   ])('is rejected with %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toBeNull();
   });
 
-  it.each([
-    '',
-    'null',
-    '"text"',
-    '{',
-    JSON.stringify(message()).slice(0, -1),
-    `${JSON.stringify(message())} {}`,
-  ])('is rejected if it is %j', (text) => {
+  it.each(['', 'null', '{', '{}'])('is rejected if it is %j', (text) => {
     expect(parseMessage(text)).toBeNull();
   });
 
@@ -75,16 +55,12 @@ describe('a message of the deliveries queue', () => {
 });
 
 describe('the first message of a run', () => {
-  it.each<[string, Parameters<typeof firstMessage>[3], Partial<DeliveryMessage>]>([
-    ['a delivery', undefined, { run: 0, trigger: 'schedule' }],
-    ['a redelivery', { run: 2, trigger: 'redelivery' }, { run: 2, trigger: 'redelivery' }],
-  ])('%s', (_, options, expected) => {
-    expect(firstMessage(space, 'whk_1', 'evt_1', options)).toEqual({ ...message(), attempt: 1, ...expected });
-  });
-
   it('contains only references', () => {
     const rich = { ...space, secret: 'not to be seen' };
-    expect(firstMessage(rich, 'whk_1', 'evt_1')).toEqual(message());
+    const references = { ...space, webhookId: 'whk_1', eventId: 'evt_1' };
+    const redelivery = { run: 2, trigger: 'redelivery' } as const;
+    expect(firstMessage(rich, 'whk_1', 'evt_1')).toEqual({ ...references, run: 0, attempt: 1, trigger: 'schedule' });
+    expect(firstMessage(rich, 'whk_1', 'evt_1', redelivery)).toEqual({ ...references, ...redelivery, attempt: 1 });
   });
 });
 
@@ -93,37 +69,23 @@ describe('the name of an attempt', () => {
   const eventId = sortableId('evt', now, derivedFrom('event'));
   const attempt = message({ webhookId, eventId });
 
-  it('is always the same', () => {
-    expect(attemptName(message({ webhookId: 'whk_A', eventId: 'evt_B', run: 3, attempt: 4 }))).toBe('A-B-3-4');
+  it('is the same for every copy of a message, in every release', () => {
+    const third = message({ webhookId: 'whk_A', eventId: 'evt_B', run: 3, attempt: 4 });
+    for (const trigger of ['schedule', 'recovery'] as const) expect(attemptName({ ...third, trigger })).toBe('A-B-3-4');
   });
 
-  it.each([0, 9, 10, 99_999_999])('fits a schedule: at most 64 of A-Za-z0-9._-, in run %i', (run) => {
-    expect(attemptName({ ...attempt, run, attempt: MAX_ATTEMPTS })).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+  it('fits a schedule: at most 64 of A-Za-z0-9._-', () => {
+    expect(attemptName({ ...attempt, run: 99_999_999, attempt: MAX_ATTEMPTS })).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
   });
 
   it('is unique for every webhook, event, run and attempt', () => {
     const others: Partial<DeliveryMessage>[] = [
-      {},
+      ...[{}, { run: 1 }, { attempt: 2 }, { run: 1, attempt: 2 }, { run: 11 }],
       { webhookId: sortableId('whk', now, derivedFrom('another')) },
       { eventId: sortableId('evt', now, derivedFrom('another')) },
-      { run: 1 },
-      { attempt: 2 },
-      { run: 1, attempt: 2 },
-      { run: 11 },
     ];
     const names = others.map((other) => attemptName({ ...attempt, ...other }));
     expect(new Set(names).size).toBe(names.length);
-  });
-
-  it('is the same for copies of a message with any trigger', () => {
-    expect(attemptName({ ...attempt, trigger: 'recovery' })).toBe(attemptName(attempt));
-  });
-});
-
-describe('the key of a run', () => {
-  it('names the event and the run, not the attempt', () => {
-    expect(runKey(message({ run: 2, attempt: 5 }))).toBe('evt_1#2');
-    expect(runKey(message({ run: 2, attempt: 6 }))).toBe('evt_1#2');
   });
 });
 

@@ -52,37 +52,21 @@ describe('the dashboard', () => {
       expect(headers?.['Cache-Control']).toBe('public, max-age=31536000, immutable');
     }
   });
-
-  it('contains no other origin, and no inline script or style', () => {
-    for (const [path, { type, text }] of pages) {
-      if (!type.startsWith('text/html')) continue;
-      expect(text, path).not.toMatch(/(src|<link[^>]* href)="(https?:)?\/\//);
-      expect(text, path).not.toMatch(/<style|<script>|style="|\son\w+="/);
-    }
-  });
 });
 
-describe('the Content-Security-Policy', () => {
-  it('lets a page load from its own origin and send to no other', () => {
-    const policies = pages.flatMap(([path, { type, policy }]) =>
-      type.startsWith('text/html') ? [[path, policy]] : [],
+it('lets a page load from its own origin and send to no other, and runs no inline code', () => {
+  const html = pages.filter(([, { type }]) => type.startsWith('text/html'));
+  expect(html.length).toBeGreaterThan(15);
+  for (const [path, { policy, text }] of html) {
+    expect(policy, path).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; /,
     );
-    expect(policies.length).toBeGreaterThan(5);
-    for (const [path, policy] of policies) {
-      expect(policy?.split('; '), path).toEqual([
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-      ]);
-    }
-  });
+    for (const directive of ["frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
+      expect(policy?.split('; '), path).toContain(directive);
+    expect(text, path).not.toMatch(/(src|<link[^>]* href)="(https?:)?\/\//);
+    expect(text, path).not.toMatch(/<style|<script>|style="|\son\w+="/);
+    expect(text.replace(/<(code|pre|script)\b[\s\S]*?<\/\1>/g, ''), `${path}: unrendered Markdown`).not.toContain('`');
+  }
 });
 
 describe('a page', () => {
@@ -101,7 +85,6 @@ describe('a page', () => {
   it.each([
     ['/live', 'https://api.example.com/live'],
     ['', 'https://api.example.com'],
-    ['/base', 'https://api.example.com/base'],
   ])('below "%s" says that the API is there', async (base, url) => {
     const { body } = await request('/v1/openapi.json', { base });
     expect(JSON.parse(body).servers).toEqual([{ url }]);
@@ -154,14 +137,6 @@ describe('a page of the documentation', () => {
     }
   });
 
-  it('has no backtick outside of code', () => {
-    const documents = pages.filter(([path, { type }]) => path.startsWith('/docs') && type.startsWith('text/html'));
-    const withBacktick = documents.filter(([, { text }]) =>
-      text.replace(/<(code|pre|script)\b[\s\S]*?<\/\1>/g, '').includes('`'),
-    );
-    expect([documents.length > 15, withBacktick.map(([path]) => path)]).toEqual([true, []]);
-  });
-
   it('keeps code, tables, drawings and nested members as Markdown', async () => {
     const markdown = async (file: string) => (await request('/docs/{file}', { file })).body;
     expect(await markdown('receiving.md')).toContain('```python\nimport hashlib, hmac\n');
@@ -201,19 +176,14 @@ describe('a page of the documentation', () => {
     expect(body).toContain('<h1>Page not found</h1>');
     for (const [, name = ''] of body.matchAll(/<li><a href="([\w-]+)">/g))
       expect((await request('/docs/{file}', { file: name })).statusCode, name).toBe(200);
-    expect((await request('/dashboard/{file}', { file: 'nothing', headers })).headers?.['Content-Type']).toContain(
-      'json',
-    );
   });
 });
 
 describe('a path that a release removed, but the stage still has', () => {
   it.each([
     ['GET', '/docs/errors', 200, undefined],
-    ['HEAD', '/docs/errors', 200, undefined],
     ['POST', '/docs/errors', 405, 'GET, HEAD'],
     ['GET', '/v1/removed', 404, undefined],
-    ['POST', '/v1/removed', 404, undefined],
   ])('returns the page of the path, if there is one: %s %s', async (httpMethod, resource, status, allowed) => {
     expect(site.methods).not.toHaveProperty([resource]);
     const { statusCode, headers } = await request(resource, { httpMethod });
@@ -223,26 +193,17 @@ describe('a path that a release removed, but the stage still has', () => {
 
 describe('a trailing slash', () => {
   it.each([
-    ['/docs', '', '/docs'],
-    ['/docs/{file}', 'receiving', '/docs/receiving'],
-    ['/dashboard', '', '/dashboard'],
-  ])('redirects to the path without it: %s', async (resource, file, path) => {
-    const { statusCode, headers } = await request(resource, { file, slash: '/' });
-    expect([statusCode, headers?.Location]).toEqual([308, `https://api.example.com/live${path}`]);
-  });
-
-  it('does not copy unusual characters into the address', async () => {
-    const { statusCode } = await request('/docs/{file}', { file: 'a%0d%0ab', slash: '/' });
-    expect(statusCode).toBe(404);
+    ['redirects to the path without it', 'receiving', 308, 'https://api.example.com/live/docs/receiving'],
+    ['does not copy unusual characters into the address', 'a%0d%0ab', 404, undefined],
+  ])('%s', async (_, file, status, location) => {
+    const { statusCode, headers } = await request('/docs/{file}', { file, slash: '/' });
+    expect([statusCode, headers?.Location]).toEqual([status, location]);
   });
 });
 
 describe('security.txt', () => {
-  it('returns 404 unless the operator has set a contact', async () => {
+  it('contains the contact of the operator, if there is one, and expires in less than a year', async () => {
     expect((await request('/.well-known/security.txt')).statusCode).toBe(404);
-  });
-
-  it('contains the contact, and expires in less than a year', async () => {
     const from = createSite({ ...site, securityContact: 'mailto:security@example.com' }, { info() {} });
     const { statusCode, headers, body } = await request('/.well-known/security.txt', { from });
     expect([statusCode, headers?.['Content-Type']]).toEqual([200, 'text/plain; charset=utf-8']);
@@ -259,7 +220,6 @@ describe('a method that a path does not have', () => {
     ['DELETE', '/v1/webhooks', 'POST, GET, HEAD'],
     ['HEAD', '/v1/events/batch', 'POST'],
     ['POST', '/v1/documents/{key}', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
-    ['PUT', '/', 'GET, HEAD'],
     ['POST', '/docs/{file}', 'GET, HEAD'],
   ])('is rejected: %s %s', async (httpMethod, resource, allowed) => {
     const { statusCode, headers, body } = await request(resource, { httpMethod });
