@@ -66,7 +66,8 @@ export function notificationOf(
   const excerpt = inert(attempts.at(-1)?.excerpt ?? '');
   const page = `/${webhook.environment}/webhooks/${webhook.id}`;
   // The subject contains the id and the host, but no text that a customer can choose freely.
-  return emailOf(context, {
+  return emailOf({
+    ...context,
     to,
     subject: `${subject}: ${webhook.id}`,
     about: new URL(webhook.url).host,

@@ -100,8 +100,6 @@ export async function sendOnce(what: WebhookState, run: RunId, failing: Failing,
 async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl, clock }: Batch): Promise<void> {
   const project = await emails.projects.get(failing.webhook.projectId);
   if (!project) return;
-  const id = await emails.reserve(project, summaryLine(failing, what), clock());
-  if (id === null) return;
-  const to = recipientsOf(project, clock());
-  await emails.send(id, notificationOf({ project, dashboardUrl }, to, what, failing));
+  const send = await emails.reserve(project, summaryLine(failing, what), clock());
+  await send(notificationOf({ project, dashboardUrl }, recipientsOf(project, clock()), what, failing));
 }

@@ -5,7 +5,7 @@ import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { newVariable } from '../aws/runtime.ts';
 import { optimistically } from '../concurrency.ts';
-import { type ProjectEmails, projectEmails, SummaryMessage } from './email-store.ts';
+import { projectEmails, SummaryMessage } from './email-store.ts';
 import { emailOf, inert, isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './emails.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
@@ -19,23 +19,31 @@ const EmailEvent = v.object({
   }),
 });
 
-/** Consumes events of SES, and messages of the queue of summaries. */
-export function emailConsumer(backend: Backend) {
-  const emails = projectEmails(backend);
-  const handleEvent = emailEventsConsumer(backend, emails);
-  const handleSummaries = summaryConsumer(backend, emails);
-  return (event: SQSEvent | object, context: Context) =>
-    'Records' in event ? handleSummaries(event, context) : handleEvent(event);
-}
+const REASONS: Record<UndeliverableEmail['reason'], string> = {
+  bounced: 'Its mail server rejected an email permanently.',
+  complained: 'Its mail provider reported that the recipient marked an email as spam.',
+};
 
-/**
- * Stops emails to addresses that SES reports. Temporary bounces count for nothing, because SES tries again. A failed invocation is
- * repeated twice, and a lost event has no consequences, because the next email to the address causes the same event.
- */
-function emailEventsConsumer(backend: Backend, emails: ProjectEmails): (event: unknown) => Promise<void> {
-  const { log, reportFailure } = backend;
-  const stop = stopping(backend, emails);
-  return async (event) => {
+/** Consumes events of SES, and messages of the queue of summaries. The queue delays each one until a summary can be due. */
+export function emailConsumer(backend: Backend) {
+  const { clock, log, reportFailure } = backend;
+  const emails = projectEmails(backend);
+  const { projects } = emails;
+  // Empty while CloudFormation has not added the variable yet.
+  const dashboardUrl = newVariable(backend, 'DASHBOARD_URL') ?? '';
+  const summarize = consume<SQSRecord>(EventType.SQS, {
+    reportFailure,
+    handle: ({ body }) => emails.summarize(v.parse(SummaryMessage, JSON.parse(body)), dashboardUrl),
+    describe: ({ messageId }) => ['summary.failed', { message_id: messageId }],
+  });
+  return (event: SQSEvent | object, context: Context) =>
+    'Records' in event ? summarize(event, context) : handleEvent(event);
+
+  /**
+   * Stops emails to addresses that SES reports. Temporary bounces count for nothing, because SES tries again. A failed invocation
+   * is repeated twice, and a lost event has no consequences, because the next email to the address causes the same event.
+   */
+  async function handleEvent(event: unknown): Promise<void> {
     try {
       const { mail, bounce, complaint } = v.parse(EmailEvent, event).detail;
       const [projectId] = mail.tags.project;
@@ -52,66 +60,42 @@ function emailEventsConsumer(backend: Backend, emails: ProjectEmails): (event: u
       reportFailure('email_event.failed', {}, error);
       throw error;
     }
-  };
-}
+  }
 
-/** Consumes messages about summaries of emails. The queue delays each one until a summary can be due. */
-function summaryConsumer(backend: Backend, { summarize }: ProjectEmails) {
-  return consume<SQSRecord>(EventType.SQS, {
-    reportFailure: backend.reportFailure,
-    handle: ({ body }) => summarize(v.parse(SummaryMessage, JSON.parse(body)), dashboardUrlOf(backend)),
-    describe: ({ messageId }) => ['summary.failed', { message_id: messageId }],
-  });
-}
-
-/** The dashboard that links in emails open. Empty while CloudFormation has not added the variable yet. */
-const dashboardUrlOf = (backend: Backend): string => newVariable(backend, 'DASHBOARD_URL') ?? '';
-
-const REASONS: Record<UndeliverableEmail['reason'], string> = {
-  bounced: 'Its mail server rejected an email permanently.',
-  complained: 'Its mail provider reported that the recipient marked an email as spam.',
-};
-
-/**
- * Stops emails to an address of a project, and notifies the other addresses. An address that the project no longer has is marked
- * too, because it can be added again.
- */
-function stopping(backend: Backend, emails: ProjectEmails) {
-  const { clock } = backend;
-  const { projects } = emails;
-  return async (projectId: string, reported: string, reason: UndeliverableEmail['reason']): Promise<void> => {
+  /**
+   * Stops emails to an address of a project, and notifies the other addresses. An address that the project no longer has is
+   * marked too, because it can be added again.
+   */
+  async function stop(projectId: string, reported: string, reason: UndeliverableEmail['reason']): Promise<void> {
     const project = await projects.get(projectId);
     const now = clock();
     if (!project || markOf(project, reported, now)) return;
     const address = project.emails.find((each) => isSameMailbox(each, reported));
     const mark = { email: address ?? reported, reason, at: now };
-    if (address === undefined) return void (await add(mark));
+    if (address === undefined) return void (await add(projectId, mark));
     const what = `The project sends no more emails to ${inert(address)}. ${REASONS[reason]}`;
-    const id = await emails.reserve(project, what, now);
-    const isFirst = await add(mark);
-    if (id === null) return;
-    if (isFirst) {
-      const email = emailOf(
-        { project, dashboardUrl: dashboardUrlOf(backend) },
-        {
-          to: recipientsOf({ ...project, undeliverable: withMark(project, mark) }, now),
-          subject: 'Emails do not arrive',
-          paragraphs: [
-            what,
-            'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.',
-          ],
-          links: [['Open the settings', '/live/settings']],
-        },
-      );
-      await emails.send(id, email);
-    } else await emails.confirm(projectId, id);
+    const email = emailOf({
+      project,
+      dashboardUrl,
+      to: recipientsOf({ ...project, undeliverable: withMark(project, mark) }, now),
+      subject: 'Emails do not arrive',
+      paragraphs: [
+        what,
+        'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.',
+      ],
+      links: [['Open the settings', '/live/settings']],
+    });
+    const send = await emails.reserve(project, what, now);
+    const isFirst = await add(projectId, mark);
+    await send(isFirst ? email : null);
+  }
 
-    function add(mark: UndeliverableEmail): Promise<boolean> {
-      return optimistically(async () => {
-        const read = await projects.get(projectId);
-        if (!read || markOf(read, mark.email, now)) return false;
-        return (await projects.changeAsRead(read, { undeliverable: withMark(read, mark) }, [])) || undefined;
-      });
-    }
-  };
+  /** `false` if the address already has a mark. */
+  function add(projectId: string, mark: UndeliverableEmail): Promise<boolean> {
+    return optimistically(async () => {
+      const read = await projects.get(projectId);
+      if (!read || markOf(read, mark.email, mark.at)) return false;
+      return (await projects.changeAsRead(read, { undeliverable: withMark(read, mark) }, [])) || undefined;
+    });
+  }
 }

@@ -69,9 +69,8 @@ export function reserved(
 }
 
 /** Removes an email that was sent, or that is not needed anymore. */
-export const confirmed = (budget: EmailBudget, id: string): EmailBudget => ({
-  ...budget,
-  reserved: budget.reserved.filter((each) => each.id !== id),
+export const confirmed = (budget: EmailBudget, id: string) => ({
+  next: { ...budget, reserved: budget.reserved.filter((each) => each.id !== id) },
 });
 
 /** Reserves a summary of everything that was held back or lost, if there is any and an email is allowed. */

@@ -10,10 +10,12 @@ import {
   confirmed,
   EMPTY_BUDGET,
   type EmailBudget,
+  emailAllowedAt,
   nextCheckAt,
   reserved,
   summarized,
   type Told,
+  withEmail,
 } from './email-budget.ts';
 import { type Email, emailOf, emailTime, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
@@ -51,32 +53,37 @@ export function projectEmails(backend: Backend) {
     return put({ ...itemKey.emails(projectId), ...item }, version === 0 ? isNew : is('version', version));
   }
 
+  /** The write that takes a place of the budget, for an email that needs no reservation, and when the place is free. */
+  async function place(projectId: string, now: number): Promise<{ freeAt: number; taken: Write }> {
+    const budget = await budgetOf(projectId);
+    return { freeAt: emailAllowedAt(budget, now), taken: saving(projectId, budget, withEmail(budget, now)) };
+  }
+
   /**
-   * Reserves an email to a project and returns its id, or `null` if a summary will contain it. A summary contains `line`, or
-   * counts a change of the audit log if it is `null`. `at` is the time of the cause, which the audit log has too.
+   * Reserves an email to a project. After its cause, call the result with the email, or with `null` if none is needed. The result
+   * sends the email, unless a summary will contain it. A summary contains `line`, or counts a change of the audit log if it is
+   * `null`. `at` is the time of the cause, which the audit log has too.
    */
   async function reserve(
     { id: projectId, emails }: ProjectRecord,
     line: string | null,
     at: number,
-  ): Promise<string | null> {
+  ): Promise<(email: Email | null) => Promise<void>> {
     const id = newId();
     const what = line === null ? { changes: 1, lines: [] } : { changes: 0, lines: [line] };
-    const isAllowed = await changed(projectId, (budget, now) => {
-      const { next, isAllowed } = reserved(budget, id, { since: at, ...what, to: emails }, now);
-      return [next, isAllowed];
-    });
-    return isAllowed ? id : null;
+    const told = { since: at, ...what, to: emails };
+    const { isAllowed } = await changed(projectId, (budget, now) => reserved(budget, id, told, now));
+    return async (email) => {
+      if (isAllowed) await end(projectId, id, email);
+    };
   }
 
-  /** Ends a reservation whose email was sent or is not needed. */
-  const confirm = (projectId: string, id: string): Promise<void> =>
-    changed(projectId, (budget) => [confirmed(budget, id), undefined]);
-
-  /** Sends a reserved email. A summary repeats it if it cannot be confirmed. */
-  async function send(id: string, email: Email): Promise<void> {
-    await sendEmail(email);
-    await confirm(email.projectId, id).catch(() => {});
+  /** Ends a reservation, and sends its email if there is one. A summary repeats an email that cannot be confirmed. */
+  async function end(projectId: string, id: string, email: Email | null): Promise<void> {
+    if (email) await sendEmail(email);
+    await changed(projectId, (budget) => confirmed(budget, id)).catch((error: unknown) => {
+      if (!email) throw error;
+    });
   }
 
   /** Sends the summary of a project if one is due. */
@@ -84,15 +91,8 @@ export function projectEmails(backend: Backend) {
     const id = newId();
     const project = await projects.get(projectId);
     if (!project) return;
-    const told = await changed(
-      projectId,
-      (budget, now) => {
-        const { next, told } = summarized(budget, id, now);
-        return [next, told];
-      },
-      checkAt,
-    );
-    if (told) await send(id, summaryOf(project, told, dashboardUrl, clock()));
+    const { told } = await changed(projectId, (budget, now) => summarized(budget, id, now), checkAt);
+    if (told) await end(projectId, id, summaryOf(project, told, dashboardUrl, clock()));
   }
 
   const newId = (): string => Buffer.from(random(9)).toString('base64url');
@@ -102,29 +102,28 @@ export function projectEmails(backend: Backend) {
    * change, which can come early, because clocks differ. Only the check whose time is stored continues, so that repeated messages
    * do not multiply.
    */
-  async function changed<T>(
+  function changed<Change extends { next: EmailBudget }>(
     projectId: string,
-    change: (budget: EmailBudget, now: number) => [EmailBudget, T],
+    change: (budget: EmailBudget, now: number) => Change,
     ofCheck?: number,
-  ): Promise<T> {
-    const [result] = await optimistically(async () => {
+  ): Promise<Change> {
+    return optimistically(async () => {
       const now = clock();
       const read = await budgetOf(projectId);
-      const [next, result] = change(read, now);
+      const made = change(read, now);
       const isUnderWay = read.checkAt > now && read.checkAt !== ofCheck;
-      const checkAt = isUnderWay ? undefined : nextCheckAt(next, now);
+      const checkAt = isUnderWay ? undefined : nextCheckAt(made.next, now);
       if (checkAt !== undefined) {
         // The previous release does not set the variable of the queue, so it is read when it is needed.
         summaries ??= queue(backend, 'SUMMARIES_QUEUE_URL');
         await summaries.send({ body: { projectId, checkAt }, delaySeconds: Math.ceil((checkAt - now) / 1000) });
       }
-      const saved = saving(projectId, read, { ...next, checkAt: checkAt ?? next.checkAt });
-      return (await table.write([saved])).length === 0 ? ([result] as const) : undefined;
+      const saved = saving(projectId, read, { ...made.next, checkAt: checkAt ?? made.next.checkAt });
+      return (await table.write([saved])).length === 0 ? made : undefined;
     });
-    return result;
   }
 
-  return { projects, budgetOf, saving, sendEmail, reserve, confirm, send, summarize };
+  return { projects, sendEmail, place, reserve, summarize };
 }
 
 /** The email about what was held back. It also goes to the addresses from before a change of the addresses. */
@@ -135,21 +134,20 @@ function summaryOf(
   now: number,
 ): Email {
   const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
-  return emailOf(
-    { project, dashboardUrl },
-    {
-      to: recipientsOf({ ...project, emails: [...project.emails, ...to] }, now),
-      subject: 'Summary of notifications',
-      paragraphs: [
-        `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${emailTime(since)}.`,
-        ...(lines.length > 0 ? [lines.join('\n')] : []),
-        ...(changes > 0
-          ? [
-              `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
-            ]
-          : []),
-      ],
-      links: [changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', '']],
-    },
-  );
+  return emailOf({
+    project,
+    dashboardUrl,
+    to: recipientsOf({ ...project, emails: [...project.emails, ...to] }, now),
+    subject: 'Summary of notifications',
+    paragraphs: [
+      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${emailTime(since)}.`,
+      ...(lines.length > 0 ? [lines.join('\n')] : []),
+      ...(changes > 0
+        ? [
+            `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
+          ]
+        : []),
+    ],
+    links: [changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', '']],
+  });
 }

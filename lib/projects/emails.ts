@@ -51,7 +51,7 @@ export interface Part {
 }
 
 /** What an email to a project says. */
-interface Message {
+interface Message extends EmailContext {
   to: readonly string[];
   subject: string;
   /** What the email is about, at the end of its subject. By default the project. */
@@ -63,10 +63,8 @@ interface Message {
 }
 
 /** Composes every email, so that all of them look alike and end with the same footer. */
-export function emailOf(
-  context: EmailContext,
-  { to, subject, about = context.project.id, paragraphs, links }: Message,
-): Email {
+export function emailOf({ to, subject, paragraphs, links, ...context }: Message): Email {
+  const { project, about = project.id } = context;
   const parts = [
     ...paragraphs.map((each) => (typeof each === 'string' ? { text: each, html: paragraph(each) } : each)),
     ...links
@@ -75,7 +73,7 @@ export function emailOf(
     footerOf(context),
   ];
   return {
-    projectId: context.project.id,
+    projectId: project.id,
     to,
     subject: `${subject} (${about})`,
     text: parts.map(({ text }) => text).join('\n\n'),
@@ -158,6 +156,10 @@ export function recipientsOf(project: Addresses, nowMs: number): string[] {
     return isFirst && !markOf(project, address, nowMs);
   });
 }
+
+/** The marks of the other addresses. */
+export const withoutMark = ({ undeliverable }: Addresses, address: string) =>
+  undeliverable?.filter(({ email }) => !isSameMailbox(email, address));
 
 /** Adds a mark. If there are too many, the oldest one of an address that the project does not have anymore is removed. */
 export function withMark({ emails, undeliverable = [] }: Addresses, mark: UndeliverableEmail): UndeliverableEmail[] {

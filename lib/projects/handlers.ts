@@ -6,21 +6,12 @@ import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { changedMembers } from '../json.ts';
-import { AUDIT_KEPT_MS, type AuditAction, auditResource } from './audit.ts';
+import { AUDIT_KEPT_MS, auditResource } from './audit.ts';
 import { auditing, auditLog } from './audit-store.ts';
-import { emailAllowedAt, withEmail } from './email-budget.ts';
 import { projectEmails } from './email-store.ts';
-import { dashboardOf, type Email, emailOf, isSameMailbox, markOf, recipientsOf } from './emails.ts';
+import { dashboardOf, type Email, emailOf, isSameMailbox, markOf, recipientsOf, withoutMark } from './emails.ts';
 import { notifying, projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
-
-/** A test email, and the change that it belongs to. */
-interface Test {
-  action: AuditAction;
-  detail?: { email: string };
-  change: Partial<ProjectRecord>;
-  to: readonly string[];
-}
 
 export function projectHandlers(backend: Backend): Handlers<'project'> {
   const { table, clock, random, variables } = backend;
@@ -47,13 +38,8 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
     },
 
     async sendTestEmail(request) {
-      const sent = await test(request, (project, now) => {
-        const to = recipientsOf(project, now);
-        return to.length > 0
-          ? { action: 'project.test_email_sent', change: {}, to }
-          : new Problem('conflict', 'Confirm or replace the addresses of the project first.');
-      });
-      return sent instanceof Problem ? sent : { body: { emails: [...sent.to] } };
+      const to = await test(request);
+      return to instanceof Problem ? to : { body: { emails: to } };
     },
 
     async confirmEmail(request) {
@@ -63,15 +49,8 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
       const address = project.emails.find((each) => isSameMailbox(each, email));
       if (address === undefined) return invalid([{ field: 'email', detail: 'must be an address of the project' }]);
       if (!markOf(project, address, clock())) return shown(project);
-      const others = ({ undeliverable }: ProjectRecord) =>
-        undeliverable?.filter((mark) => !isSameMailbox(mark.email, address));
-      const sent = await test(request, (read) => ({
-        action: 'project.email_confirmed',
-        detail: { email: address },
-        change: { undeliverable: others(read) },
-        to: [address],
-      }));
-      return sent instanceof Problem ? sent : shown(await projects.existing(projectId));
+      const to = await test(request, address);
+      return to instanceof Problem ? to : shown(await projects.existing(projectId));
     },
 
     // Omits entries over the retention, because the database deletes late.
@@ -85,30 +64,33 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
   };
 
   /**
-   * Sends a test email together with a change. It is reserved before it is sent, so a failed email counts for the limits and
-   * failures do not allow more emails.
+   * Sends a test email, and returns its recipients: `confirmed`, an address that works again, or all addresses. It is reserved
+   * before it is sent, so a failed email counts for the limits and failures do not allow more emails.
    */
-  async function test(
-    request: Request,
-    plan: (project: ProjectRecord, now: number) => Test | Problem,
-  ): Promise<Test | Problem> {
+  async function test(request: Request, confirmed?: string): Promise<string[] | Problem> {
     const { projectId } = request.space;
-    const [planned, project] = await optimistically(async () => {
-      const [project, budget] = await Promise.all([projects.existing(projectId), emails.budgetOf(projectId)]);
+    const email = await optimistically(async () => {
       const now = clock();
-      const planned = plan(project, now);
-      if (planned instanceof Problem) return [planned, project] as const;
+      const [project, place] = await Promise.all([projects.existing(projectId), emails.place(projectId, now)]);
+      const to = confirmed === undefined ? recipientsOf(project, now) : [confirmed];
+      if (to.length === 0) return new Problem('conflict', 'Confirm or replace the addresses of the project first.');
       const { testEmailAt = Number.NEGATIVE_INFINITY } = project;
-      const allowedAt = Math.max(testEmailAt + TEST_EMAIL_INTERVAL_MS, emailAllowedAt(budget, now));
-      if (allowedAt > now) return [tooSoon(allowedAt - now), project] as const;
-      const { action, detail = {}, change } = planned;
-      const entry = audited(request, { at: now, action, target: projectId, detail });
-      const also = [emails.saving(projectId, budget, withEmail(budget, now)), entry];
-      const isReserved = await projects.changeAsRead(project, { ...change, testEmailAt: now }, also);
-      return isReserved ? ([planned, project] as const) : undefined;
+      const allowedAt = Math.max(testEmailAt + TEST_EMAIL_INTERVAL_MS, place.freeAt);
+      if (allowedAt > now) return tooSoon(allowedAt - now);
+      const change = confirmed !== undefined && { undeliverable: withoutMark(project, confirmed) };
+      const entry = audited(request, {
+        at: now,
+        target: projectId,
+        ...(confirmed === undefined
+          ? { action: 'project.test_email_sent' }
+          : { action: 'project.email_confirmed', detail: { email: confirmed } }),
+      });
+      const isReserved = await projects.changeAsRead(project, { ...change, testEmailAt: now }, [place.taken, entry]);
+      return isReserved ? testEmail(project, to, request.baseUrl) : undefined;
     });
-    if (!(planned instanceof Problem)) await emails.sendEmail(testEmail(project, planned.to, request.baseUrl));
-    return planned;
+    if (email instanceof Problem) return email;
+    await emails.sendEmail(email);
+    return [...email.to];
   }
 
   function shown(project: ProjectRecord) {
@@ -116,19 +98,15 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
   }
 }
 
-function testEmail(project: ProjectRecord, to: readonly string[], baseUrl: string): Email {
-  return emailOf(
-    { project, dashboardUrl: dashboardOf(baseUrl) },
-    {
-      to,
-      subject: 'Test email',
-      paragraphs: [
-        'Notifications reach this address. A request with an admin key sent this test. No action is needed.',
-      ],
-      links: [['Open the settings', '/live/settings']],
-    },
-  );
-}
+const testEmail = (project: ProjectRecord, to: readonly string[], baseUrl: string): Email =>
+  emailOf({
+    project,
+    dashboardUrl: dashboardOf(baseUrl),
+    to,
+    subject: 'Test email',
+    paragraphs: ['Notifications reach this address. A request with an admin key sent this test. No action is needed.'],
+    links: [['Open the settings', '/live/settings']],
+  });
 
 function tooSoon(waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));

@@ -13,17 +13,6 @@ export interface Notice {
   change: string;
 }
 
-/** Who makes a change. */
-export interface NoticeSource {
-  /** The id of the key. */
-  keyId: string;
-  address: string;
-  /** The base URL of the request. */
-  baseUrl: string;
-  /** Milliseconds since 1970. */
-  at: number;
-}
-
 const nameOf = ({ id, name }: Pick<KeyRecord, 'id' | 'name'>): string =>
   name === null ? id : `"${inert(name)}" (${id})`;
 
@@ -50,24 +39,25 @@ export function projectChanged(
   };
 }
 
-/** The email goes to the addresses from before the change. */
+/** The email goes to the addresses from before the change. `at` is the time of the request. */
 export function noticeEmail(
   project: Pick<ProjectRecord, 'id' | 'name' | 'emails' | 'undeliverable'>,
   { subject, change }: Notice,
-  { keyId, address, baseUrl, at }: NoticeSource,
+  { caller, address, baseUrl }: Pick<Request, 'caller' | 'address' | 'baseUrl'>,
+  at: number,
 ): Email {
-  return emailOf(
-    { project, dashboardUrl: dashboardOf(baseUrl) },
-    {
-      to: recipientsOf(project, at),
-      subject,
-      paragraphs: [
-        `${change} It used the key ${keyId} and came from the IP address ${address} on ${emailTime(at)}.`,
-        `If you expected this, no action is needed. Otherwise, revoke ${keyId}, and review its changes in the audit log.`,
-      ],
-      links: [[`Open ${keyId} in the dashboard`, `/live/keys/${keyId}`]],
-    },
-  );
+  const keyId = credentialOf(caller);
+  return emailOf({
+    project,
+    dashboardUrl: dashboardOf(baseUrl),
+    to: recipientsOf(project, at),
+    subject,
+    paragraphs: [
+      `${change} It used the key ${keyId} and came from the IP address ${address} on ${emailTime(at)}.`,
+      `If you expected this, no action is needed. Otherwise, revoke ${keyId}, and review its changes in the audit log.`,
+    ],
+    links: [[`Open ${keyId} in the dashboard`, `/live/keys/${keyId}`]],
+  });
 }
 
 /**
@@ -91,16 +81,13 @@ export function notifying(
       });
     const reserved = await reporting(async () => {
       const project = await emails.projects.existing(projectId);
-      const id = await emails.reserve(project, null, at);
-      return id === null ? undefined : { id, project };
+      return { project, send: await emails.reserve(project, null, at) };
     });
     const result = await change();
-    if (!reserved) return result;
-    const { id, project } = reserved;
-    const source = { keyId: credentialOf(request.caller), address: request.address, baseUrl: request.baseUrl, at };
-    await reporting(() =>
-      result === false ? emails.confirm(projectId, id) : emails.send(id, noticeEmail(project, notice, source)),
-    );
+    if (reserved) {
+      const email = result === false ? null : noticeEmail(reserved.project, notice, request, at);
+      await reporting(() => reserved.send(email));
+    }
     return result;
   };
 }

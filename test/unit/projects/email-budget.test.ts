@@ -46,7 +46,7 @@ describe('the check for a summary', () => {
     ['again, if it was early', held, now + EMAIL_WINDOW_MS - 1, now + EMAIL_WINDOW_MS],
     ['when an email is allowed, for what was lost', used, now + MINUTE_MS, now + EMAIL_WINDOW_MS],
     ['soon, if a summary is due', held, now + EMAIL_WINDOW_MS, now + EMAIL_WINDOW_MS + 1],
-    ['not when nothing is left', confirmed(one, 'a'), now, undefined],
+    ['not when nothing is left', confirmed(one, 'a').next, now, undefined],
   ])('comes %s', (_, budget, at, expected) => {
     expect(nextCheckAt(budget, at)).toBe(expected);
   });
@@ -71,7 +71,7 @@ describe('a summary', () => {
     expect(next.reserved).toEqual([{ id: 'e', at: now + EMAIL_WINDOW_MS, ...expected }]);
     expect(next.sentAt.at(-1)).toBe(now + EMAIL_WINDOW_MS);
     expect(summarized(next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toEqual(expected);
-    expect(summarized(confirmed(next, 'e'), 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toBeUndefined();
+    expect(summarized(confirmed(next, 'e').next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toBeUndefined();
   });
 
   it('counts what has no place in its 200 lines', () => {

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { adminKeyCreated, adminKeyRotated, noticeEmail, projectChanged } from '../../../lib/projects/notices.ts';
 
 const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
-const source = {
-  keyId: 'key_1',
+const request = {
+  caller: { projectId: 'prj_1', keyId: 'key_1', type: 'admin' },
   address: '192.0.2.1',
   baseUrl: 'https://api.example.com/v1-stage',
-  at: Date.UTC(2026, 0, 31, 12),
-};
+} as const;
+const at = Date.UTC(2026, 0, 31, 12);
 
 describe('the email about a security change', () => {
   it('goes to the addresses from before the change and names the key, address and time of the request', () => {
     const notice = projectChanged(project, { emails: ['c@example.com'] });
     if (!notice) throw new Error('No notice');
-    const { to, subject, text, html } = noticeEmail(project, notice, source);
+    const { to, subject, text, html } = noticeEmail(project, notice, request, at);
     expect(to).toEqual(project.emails);
     expect(subject).toBe('Notification addresses changed (prj_1)');
     expect(text).toBe(
@@ -33,7 +33,12 @@ https://api.example.com/v1-stage/dashboard#/live/settings`,
   });
 
   it('has no links if the request has no valid host', () => {
-    const { text } = noticeEmail(project, adminKeyCreated({ id: 'key_2', name: null }), { ...source, baseUrl: '' });
+    const { text } = noticeEmail(
+      project,
+      adminKeyCreated({ id: 'key_2', name: null }),
+      { ...request, baseUrl: '' },
+      at,
+    );
     expect(text).not.toContain('http');
     expect(text).toContain('Document Sync Service sends this email because');
   });
