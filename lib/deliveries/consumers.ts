@@ -4,11 +4,19 @@ import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import type { HttpPost } from '../aws/http-post.ts';
 import { countAttempt, publishMetrics } from '../aws/metrics.ts';
+import { allDone } from '../concurrency.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { type Batch, batches } from './batch-consumers.ts';
 import { type DeliverResult, deliver } from './deliver.ts';
-import { attemptName, type DeliveryMessage, parseMessage, type QueueMessage } from './messages.ts';
-import { recoverPage } from './recovery.ts';
+import {
+  attemptName,
+  type DeliveryMessage,
+  firstMessage,
+  parseMessage,
+  type QueueMessage,
+  type RecoverMessage,
+} from './messages.ts';
+import { stuckBefore } from './recovery.ts';
 import type { DeliveryContext } from './store.ts';
 
 /**
@@ -62,6 +70,24 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
     const contexts = await batch.store.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as (typeof contexts)[number]]));
   }
+}
+
+/**
+ * Handles one second of a recovery and queues the message for the next one. Sends the messages of the runs before it records
+ * them, so that they record themselves if a later step is lost. A repetition is harmless, because redelivered deliveries are no
+ * longer recoverable. The recovery ends if the webhook is disabled or deleted.
+ */
+async function recoverPage({ recover }: RecoverMessage, { store, queues, clock }: Batch): Promise<void> {
+  const { webhookId, projectId, environment, since, until, endedSince, perSecond, from } = recover;
+  const webhook = await store.webhook(recover, webhookId);
+  if (webhook?.status !== 'enabled')
+    return store.extendOutage({ projectId, environment, id: webhookId }, endedSince ?? since);
+  const window = { since, until, endedSince, stuckBefore: stuckBefore(clock()) };
+  const { deliveries, next } = await store.recoverable(webhookId, { ...window, limit: perSecond, from });
+  const again = (run: number) => ({ run: run + 1, trigger: 'recovery' }) as const;
+  await queues.sendAll(deliveries.map(({ eventId, run }) => firstMessage(recover, webhookId, eventId, again(run))));
+  await allDone(deliveries.map((delivery) => store.startRun(delivery, delivery.run + 1, clock())));
+  if (next !== undefined) await queues.sendAll([{ recover: { ...recover, from: next } }], 1);
 }
 
 /** Counts and logs the result of a message. A failed attempt is a warning, and everything else is information. */

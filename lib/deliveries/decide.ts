@@ -1,8 +1,7 @@
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, isSuccess } from './attempt.ts';
-import { isEmailOwed } from './disabling.ts';
 import type { DeliveryMessage } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
+import { type DeliveryRecord, type RunId, runKey } from './record.ts';
 import { type Due, isUnderWay, retryAfter } from './retry-schedule.ts';
 
 /**
@@ -48,3 +47,15 @@ export function verdictOn(attempt: Attempt, isTest: boolean): Verdict {
   const due = isTest ? undefined : retryAfter(attempt.number, attempt.at + attempt.durationMs);
   return due ? { status: 'retrying', ...due } : { status: 'failed' };
 }
+
+/*
+ * The failure of the sixth attempt disables the webhook. Of several deliveries that fail, only the first one changes the webhook
+ * (`exhaust` in endpoint-store.ts), and only its run sends the email.
+ */
+
+/** Whether the outcome of an attempt disables the webhook. A failed test event does not. */
+export const disablesWebhook = ({ status }: Verdict, isTest: boolean): boolean => status === 'failed' && !isTest;
+
+/** This run disabled the webhook, and the email about it may not be sent. */
+export const isEmailOwed = (run: RunId, { disabledBy, emailedAt }: WebhookRecord): boolean =>
+  disabledBy === runKey(run) && emailedAt === undefined;

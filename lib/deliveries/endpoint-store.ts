@@ -20,7 +20,7 @@ import { auditEntry } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import type { Attempt } from './attempt.ts';
-import { isEmailOwed } from './disabling.ts';
+import { isEmailOwed } from './decide.ts';
 import type { Pace } from './lanes.ts';
 import type { WebhookState } from './notification.ts';
 import { type RunId, runKey } from './record.ts';

@@ -15,8 +15,7 @@ import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
 import { deliveryQueue } from './queue-store.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
-import { RECOVERY_DELAY_SECONDS, recoveryOf } from './recovery.ts';
-import { stuckBefore, type Window, windowOf } from './recovery-window.ts';
+import { RECOVERY_DELAY_SECONDS, recoveryOf, stuckBefore, type Window, windowOf } from './recovery.ts';
 
 export type DeliveryHandlers = Pick<
   Handlers<'webhooks'>,

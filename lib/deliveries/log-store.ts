@@ -15,7 +15,7 @@ import { BY_STATUS } from '../deployment.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
 import type { RecoveryPosition } from './messages.ts';
 import { type DeliveryFilter, type DeliveryRecord, KEPT_ATTEMPTS } from './record.ts';
-import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery-window.ts';
+import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
 
 /** The members of the key are not stored twice, because each byte is billed for 30 days. */

@@ -5,7 +5,7 @@ import type { Verdict } from '../../../lib/deliveries/decide.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import type { RecoveryPosition } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryFilter, DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import type { RecoveryWindow } from '../../../lib/deliveries/recovery-window.ts';
+import type { RecoveryWindow } from '../../../lib/deliveries/recovery.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { earliestId } from '../../../lib/ids.ts';

@@ -52,7 +52,7 @@ export const PLANTED_BUGS = [
   {
     name: 'any failure disables the webhook',
     promise: 'Only the sixth failure disables a webhook',
-    file: 'lib/deliveries/disabling.ts',
+    file: 'lib/deliveries/decide.ts',
     from: "status === 'failed' && !isTest",
     to: "status !== 'succeeded' && !isTest",
   },
@@ -302,7 +302,7 @@ export const PLANTED_BUGS = [
   {
     name: 'a recovery stops after its first page',
     promise: 'A recovery includes every delivery',
-    file: 'lib/deliveries/recovery.ts',
+    file: 'lib/deliveries/consumers.ts',
     from: 'next !== undefined',
     to: 'false',
     seed: 881,

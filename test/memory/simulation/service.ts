@@ -8,7 +8,7 @@ import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import { isRecoverable } from '../../../lib/deliveries/recovery-window.ts';
+import { isRecoverable } from '../../../lib/deliveries/recovery.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { generateKey } from '../../../lib/keys/key.ts';
 import { projects } from '../../../lib/projects/store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoverMessage } from '../../../lib/deliveries/messages.ts';
-import { isRecoverable, stuckBefore } from '../../../lib/deliveries/recovery-window.ts';
+import { isRecoverable, stuckBefore } from '../../../lib/deliveries/recovery.ts';
 import { HOUR_MS, newId } from '../../memory/contracts/builders.ts';
 import { now, record, space } from './builders.ts';
 import { laneFunction } from './lane.ts';
