@@ -1,24 +1,31 @@
 import * as v from 'valibot';
+import { EventDocumentKey } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { listOf, operation, page, WRITERS } from '../http/operation.ts';
+import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
+import { eventParameter, webhookParameter } from '../http/path-parameters.ts';
 import { idOf } from '../ids.ts';
-import { described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
+import { described, integer, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
-import { COUNTERS, PERIODS } from './stats.ts';
+import { MAX_PER_SECOND } from './rate-limit.ts';
+import { DeliveryResource } from './record.ts';
+import { DEFAULT_PER_SECOND } from './recovery.ts';
+import { DELIVERY_STATUSES } from './retry-schedule.ts';
+import { type Counter, PERIODS } from './stats.ts';
+
+const webhooks = { function: 'webhooks', callers: WRITERS } as const;
+const webhook = { ...webhooks, parameters: { id: webhookParameter }, maxBodyBytes: 64 * KIB } as const;
+const delivery = { ...webhook, parameters: { id: webhookParameter, event_id: eventParameter } } as const;
 
 const count = (meaning: string) => described(wholeNumber(), meaning);
-const MEANINGS: Record<(typeof COUNTERS)[number], string> = {
-  delivered: 'Deliveries that succeeded.',
-  attempts_failed: 'Attempts that failed.',
-  failed: 'Deliveries whose attempts all failed.',
-  skipped:
+const counters = {
+  delivered: count('Deliveries that succeeded.'),
+  attempts_failed: count('Attempts that failed.'),
+  failed: count('Deliveries whose attempts all failed.'),
+  skipped: count(
     'Deliveries that were skipped, because the webhook was disabled when the event occurred, or because of `max_per_second`.',
-  canceled: 'Deliveries whose next attempt was canceled, because the webhook was disabled.',
-};
-const counters = Object.fromEntries(COUNTERS.map((name) => [name, count(MEANINGS[name])])) as Record<
-  (typeof COUNTERS)[number],
-  ReturnType<typeof count>
->;
+  ),
+  canceled: count('Deliveries whose next attempt was canceled, because the webhook was disabled.'),
+} satisfies Record<Counter, v.GenericSchema>;
 const percentile = (rank: string) =>
   described(
     v.nullable(wholeNumber()),
@@ -51,10 +58,90 @@ const StatsResource = resource('Stats', {
   ),
 });
 
-export const statOperations = {
+const since = described(
+  timestampInput,
+  'Deliveries of events at this time or later. The default window starts at the first failed attempt or pause since the last success, and covers everything if there is none.',
+);
+const until = described(timestampInput, 'Only deliveries of events before this time. The default is now.');
+const Recover = v.strictObject({
+  since: v.optional(since),
+  until: v.optional(until),
+  per_second: v.optional(
+    described(
+      integer(1, MAX_PER_SECOND),
+      `Deliveries per second. The default is ${DEFAULT_PER_SECOND}. A lower \`max_per_second\` of the webhook takes precedence.`,
+    ),
+  ),
+  enable: v.optional(
+    described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
+  ),
+});
+const Recovered = v.object({
+  count: described(
+    wholeNumber(),
+    'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound. Deliveries that are `pending` before any attempt are not included. After 24 hours, you can redeliver each of them.',
+  ),
+});
+
+export const deliveryOperations = {
+  listDeliveries: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks/{id}/deliveries',
+    summary: 'List the deliveries, newest first',
+    query: {
+      ...page,
+      status: v.optional(
+        described(
+          oneOf(DELIVERY_STATUSES),
+          'Only deliveries with this status. A delivery appears after its first attempt. Before that, the deliveries of the event list it as `pending`.',
+        ),
+      ),
+      type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
+      document_key: v.optional(
+        described(EventDocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
+      ),
+      since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
+      until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),
+    },
+    responses: { 200: listOf(DeliveryResource) },
+  }),
+  getDelivery: operation({
+    ...delivery,
+    method: 'GET',
+    path: '/v1/webhooks/{id}/deliveries/{event_id}',
+    summary: 'Read a delivery with every attempt',
+    responses: { 200: DeliveryResource },
+  }),
+  redeliver: operation({
+    ...delivery,
+    method: 'POST',
+    path: '/v1/webhooks/{id}/deliveries/{event_id}/redeliver',
+    summary: 'Redeliver an event with the full retry schedule',
+    responses: { 202: DeliveryResource },
+    problems: ['conflict'],
+    creates: true,
+  }),
+  countRecovery: operation({
+    ...webhook,
+    method: 'GET',
+    path: '/v1/webhooks/{id}/recover',
+    summary: 'Count the deliveries that a recovery would redeliver',
+    query: { since: v.optional(since), until: v.optional(until) },
+    responses: { 200: Recovered },
+  }),
+  recover: operation({
+    ...webhook,
+    method: 'POST',
+    path: '/v1/webhooks/{id}/recover',
+    summary: 'Recover failed, canceled and skipped deliveries, and optionally enable the webhook',
+    body: Recover,
+    responses: { 202: Recovered },
+    problems: ['conflict'],
+    creates: true,
+  }),
   getStats: operation({
-    function: 'webhooks',
-    callers: WRITERS,
+    ...webhooks,
     method: 'GET',
     path: '/v1/stats',
     summary: 'Get delivery stats by hour or day',

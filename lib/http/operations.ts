@@ -1,4 +1,4 @@
-import { statOperations } from '../deliveries/operations.ts';
+import { deliveryOperations } from '../deliveries/operations.ts';
 import { documentOperations } from '../documents/operations.ts';
 import { eventOperations } from '../events/operations.ts';
 import { keyOperations, tokenOperations } from '../keys/operations.ts';
@@ -12,7 +12,7 @@ export const operations = {
   ...tokenOperations,
   ...projectOperations,
   ...webhookOperations,
-  ...statOperations,
+  ...deliveryOperations,
   ...eventOperations,
   ...documentOperations,
 } satisfies Record<string, Operation>;

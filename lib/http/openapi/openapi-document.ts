@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { statOperations } from '../../deliveries/operations.ts';
+import { deliveryOperations } from '../../deliveries/operations.ts';
 import { documentOperations } from '../../documents/operations.ts';
 import { eventOperations } from '../../events/operations.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
@@ -30,7 +30,7 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
   {
     name: 'Webhooks',
     description: 'Endpoints for events, the log of every delivery, and stats.',
-    operations: { ...webhookOperations, ...statOperations },
+    operations: { ...webhookOperations, ...deliveryOperations },
   },
   {
     name: 'Events',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Post } from '../../../lib/deliveries/attempt.ts';
+import { apiOperations } from '../../../lib/http/operations.ts';
 import { EXAMPLE_IDS } from '../../../lib/http/path-parameters.ts';
-import { webhookOperations } from '../../../lib/webhooks/operations.ts';
 import { standardSignature } from '../../../lib/webhooks/signing.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
@@ -209,7 +209,7 @@ describe('a webhook that is missing or of another project', () => {
     const client = await live();
     const deleted = await createWebhook(client, 'https://example.com/');
     expect((await client('DELETE', `/v1/webhooks/${deleted.id}`)).status).toBe(204);
-    const paths = Object.values(webhookOperations).filter(({ path }) => path.startsWith('/v1/webhooks/{id}'));
+    const paths = apiOperations.filter(({ path }) => path.startsWith('/v1/webhooks/{id}'));
     expect(paths.length).toBeGreaterThan(9);
     for (const { method, path } of paths)
       for (const { id } of [foreign, deleted]) {
