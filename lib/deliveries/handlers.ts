@@ -6,23 +6,20 @@ import { page } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { auditing } from '../projects/audit-store.ts';
-import type { Violation } from '../schema.ts';
 import { applyChange } from '../webhooks/change-handlers.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { isAwaited, pendingDelivery } from './fan-out.ts';
 import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
+import { type deliveryOperations, isReversed, REVERSED } from './operations.ts';
 import { deliveryQueue } from './queue-store.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
 import { RECOVERY_DELAY_SECONDS, recoveryOf, stuckBefore, type Window, windowOf } from './recovery.ts';
+import { statsHandlers } from './stats-handlers.ts';
 
-export type DeliveryHandlers = Pick<
-  Handlers<'webhooks'>,
-  'listDeliveries' | 'listEventDeliveries' | 'getDelivery' | 'redeliver' | 'countRecovery' | 'recover'
->;
+type DeliveryHandlers = Pick<Handlers<'webhooks'>, keyof typeof deliveryOperations | 'listEventDeliveries'>;
 
-/** The handlers of the delivery log, redeliveries and recoveries. */
 export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const { table, clock, random } = backend;
   const webhooks = webhooksIn(table);
@@ -43,6 +40,8 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   }
 
   return {
+    ...statsHandlers(backend),
+
     async listDeliveries(request) {
       const { path, query, space } = request;
       const { id = '' } = path;
@@ -107,8 +106,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
     },
 
     async countRecovery({ path: { id = '' }, query, space }) {
-      const violations = windowViolations(query.since, query.until);
-      if (violations.length > 0) return invalid(violations);
+      if (isReversed(query)) return invalid([REVERSED]);
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
       return { body: { count: await countIn(id, windowOf(webhook, query, clock())) } };
@@ -136,7 +134,3 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
     },
   };
 }
-
-/** The violations of the window of a recovery. */
-export const windowViolations = (since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY): Violation[] =>
-  until < since ? [{ field: 'until', detail: 'must not be before since' }] : [];

@@ -63,19 +63,31 @@ const since = described(
   'Deliveries of events at this time or later. The default window starts at the first failed attempt or pause since the last success, and covers everything if there is none.',
 );
 const until = described(timestampInput, 'Only deliveries of events before this time. The default is now.');
-const Recover = v.strictObject({
-  since: v.optional(since),
-  until: v.optional(until),
-  per_second: v.optional(
-    described(
-      integer(1, MAX_PER_SECOND),
-      `Deliveries per second. The default is ${DEFAULT_PER_SECOND}. A lower \`max_per_second\` of the webhook takes precedence.`,
+const window = { since: v.optional(since), until: v.optional(until) };
+
+/** A window that ends before it starts is a mistake. */
+export const isReversed = ({ since = 0, until }: { since?: number | undefined; until?: number | undefined }): boolean =>
+  until !== undefined && until < since;
+export const REVERSED = { field: 'until', detail: 'must not be before since' } as const;
+
+const Recover = v.pipe(
+  v.strictObject({
+    ...window,
+    per_second: v.optional(
+      described(
+        integer(1, MAX_PER_SECOND),
+        `Deliveries per second. The default is ${DEFAULT_PER_SECOND}. A lower \`max_per_second\` of the webhook takes precedence.`,
+      ),
     ),
+    enable: v.optional(
+      described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
+    ),
+  }),
+  v.forward(
+    v.partialCheck([['since'], ['until']], (given) => !isReversed(given), REVERSED.detail),
+    [REVERSED.field],
   ),
-  enable: v.optional(
-    described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
-  ),
-});
+);
 const Recovered = v.object({
   count: described(
     wholeNumber(),
@@ -127,7 +139,7 @@ export const deliveryOperations = {
     method: 'GET',
     path: '/v1/webhooks/{id}/recover',
     summary: 'Count the deliveries that a recovery would redeliver',
-    query: { since: v.optional(since), until: v.optional(until) },
+    query: window,
     responses: { 200: Recovered },
   }),
   recover: operation({

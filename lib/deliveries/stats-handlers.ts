@@ -21,8 +21,6 @@ import {
 } from './stats.ts';
 import { stats as statsIn } from './stats-store.ts';
 
-export type StatsHandlers = Pick<Handlers<'webhooks'>, 'getStats'>;
-
 /** Types whose stats are one entry. */
 type TypeGroup = readonly EventType[];
 
@@ -32,7 +30,7 @@ const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 const MAX_ITEMS = 3100;
 
 /** The stats of webhooks. A page contains all stats of some webhooks. A page of sums over webhooks contains a part of the time. */
-export function statsHandlers({ table, clock, random }: Backend): StatsHandlers {
+export function statsHandlers({ table, clock, random }: Backend): Pick<Handlers<'webhooks'>, 'getStats'> {
   const webhooks = webhooksIn(table);
   const stats = statsIn(table);
   const cursors = cursorsOf(table, random);

@@ -1,8 +1,5 @@
-import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
-import { type DeliveryHandlers, windowViolations } from '../deliveries/handlers.ts';
-import type { StatsHandlers } from '../deliveries/stats-handlers.ts';
 import { sampleData } from '../events/data.ts';
 import { newEvent } from '../events/event.ts';
 import { eventStore } from '../events/store.ts';
@@ -14,9 +11,10 @@ import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { auditing } from '../projects/audit-store.ts';
-import { iso, requireValid, timestampInput } from '../schema.ts';
+import { iso } from '../schema.ts';
 import { applyChange } from './change-handlers.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
+import type { webhookOperations } from './operations.ts';
 import {
   generateSecret,
   MAX_PREVIOUS_SECRETS,
@@ -27,27 +25,18 @@ import {
 import { webhooks as webhooksIn } from './store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts';
 
-/** The time, if it is valid. The schema of the body returns the violations of other values. */
-const validTime = v.fallback(v.optional(timestampInput), undefined);
-
-/** Returns the violations of the URL of a webhook, and of the window of a recovery. */
+/** The violations of the URL of a webhook. */
 export function webhookViolations(
   addressPolicy: AddressPolicy,
-): Record<'createWebhook' | 'changeWebhook' | 'recover', BodyViolations> {
+): Record<'createWebhook' | 'changeWebhook', BodyViolations> {
   const ofUrl: BodyViolations = (json) =>
     isJsonObject(json) && typeof json.url === 'string'
       ? urlViolations(json.url, addressPolicy).map((detail) => ({ field: 'url', detail }))
       : [];
-  const ofWindow: BodyViolations = (json) => {
-    const { since, until } = isJsonObject(json) ? json : {};
-    return windowViolations(requireValid(validTime, since), requireValid(validTime, until));
-  };
-  return { createWebhook: ofUrl, changeWebhook: ofUrl, recover: ofWindow };
+  return { createWebhook: ofUrl, changeWebhook: ofUrl };
 }
 
-type WebhookHandlers = Omit<Handlers<'webhooks'>, keyof DeliveryHandlers | keyof StatsHandlers>;
-
-export function webhookHandlers(backend: Backend): WebhookHandlers {
+export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, keyof typeof webhookOperations> {
   const { table, clock, random } = backend;
   const webhooks = webhooksIn(table);
   const events = eventStore(table);

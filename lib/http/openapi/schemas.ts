@@ -34,7 +34,7 @@ const CONVERSION: ConversionConfig = {
     return BEYOND_JSON_SCHEMA.has(valibotAction.type) ? jsonSchema : null;
   },
 };
-const BEYOND_JSON_SCHEMA = new Set(['check', 'raw_check', 'raw_transform', 'transform']);
+const BEYOND_JSON_SCHEMA = new Set(['check', 'partial_check', 'raw_check', 'raw_transform', 'transform']);
 
 export const refTo = (name: string): string => `#/components/schemas/${name}`;
 
