@@ -1,9 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/http/headers.ts';
-import { type ApiFunction, allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
+import { allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
+import type { Functions } from './functions.ts';
 
 const PUBLIC: apigateway.MethodOptions = { authorizationType: apigateway.AuthorizationType.NONE };
 
@@ -13,11 +13,7 @@ const PUBLIC: apigateway.MethodOptions = { authorizationType: apigateway.Authori
  * throttle `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template
  * by content type.
  */
-export function addMethods(
-  root: apigateway.IResource,
-  authorizer: apigateway.IAuthorizer,
-  functions: Record<ApiFunction, IFunction>,
-): void {
+export function addMethods(root: apigateway.IResource, authorizer: apigateway.IAuthorizer, functions: Functions): void {
   const integrations = new Map(
     Object.entries(functions).map(([name, fn]) => [
       name,

@@ -1,12 +1,11 @@
 import { CfnResource, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import type { ApiFunction } from '../lib/http/operation.ts';
 import { addMethods } from './api-methods.ts';
+import type { Functions } from './functions.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
@@ -17,9 +16,9 @@ const STAGE = 'live';
 /** TLS 1.3 only (API Gateway security policies). */
 const SECURITY_POLICY = apigateway.SecurityPolicy.TLS13_1_3_2025_09;
 
-export interface ApiProps extends Pick<Settings, 'domain' | 'webAclArn' | 'throttles' | 'cloudWatchRole'> {
-  authorizer: IFunction;
-  functions: Record<ApiFunction, IFunction>;
+export interface ApiProps {
+  settings: Settings;
+  functions: Functions;
 }
 
 /** The REST API: one method for every operation of lib/http/operations.ts, behind the authorizer unless anyone may call it. */
@@ -32,13 +31,19 @@ export class Api extends Construct {
   /** The target for a DNS record of the custom domain. */
   readonly domainTarget: string | undefined;
 
-  constructor(scope: Construct, id: string, props: ApiProps) {
+  constructor(scope: Construct, id: string, { settings, functions }: ApiProps) {
     super(scope, id);
-    const { domain, webAclArn, throttles } = props;
+    const { domain, webAclArn, throttles } = settings;
     this.accessLog = new LogGroup(this, 'AccessLog', { removalPolicy: RemovalPolicy.DESTROY });
     pinLogicalId(this.accessLog, 'AccessLog');
-    this.restApi = this.createRestApi(props);
-    addMethods(this.restApi.root, this.createAuthorizer(props.authorizer), props.functions);
+    this.restApi = this.createRestApi(settings);
+    // Without a cache, so that revocations and allowlists take effect on the next request.
+    const authorizer = new apigateway.RequestAuthorizer(this, 'Authorizer', {
+      handler: functions.authorizer,
+      resultsCacheTtl: Duration.seconds(0),
+      identitySources: [apigateway.IdentitySource.header('Authorization')],
+    });
+    addMethods(this.restApi.root, authorizer, functions);
     new ProjectShares(this, 'Shares', { restApi: this.restApi, perSecond: throttles.projectPerSecond });
     this.baseUrl = `https://${domain?.name ?? this.defaultHost()}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
@@ -56,7 +61,7 @@ export class Api extends Construct {
     return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
-  private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: ApiProps): apigateway.RestApi {
+  private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: Settings): apigateway.RestApi {
     const restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName, // alarms refer to an API by its name
       endpointTypes: [apigateway.EndpointType.REGIONAL],
@@ -85,16 +90,6 @@ export class Api extends Construct {
     cfn.addPropertyOverride('SecurityPolicy', SECURITY_POLICY);
     cfn.addPropertyOverride('EndpointAccessMode', apigateway.EndpointAccessMode.STRICT);
     return restApi;
-  }
-
-  /** Without a cache, so that revocations and allowlists take effect on the next request. */
-  private createAuthorizer(handler: IFunction): apigateway.RequestAuthorizer {
-    const identitySources = [apigateway.IdentitySource.header('Authorization')];
-    return new apigateway.RequestAuthorizer(this, 'Authorizer', {
-      handler,
-      resultsCacheTtl: Duration.seconds(0),
-      identitySources,
-    });
   }
 }
 

@@ -3,7 +3,6 @@ import { Duration, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../lib/deployment.ts';
 import { bundleFunction } from './bundle.ts';
@@ -11,17 +10,13 @@ import type { Egress } from './egress.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import { projectRoot } from './project-root.ts';
 
-export interface BundledFunctionProps {
+/** Without values, the timeout is 20 seconds and the memory 512 MB. Lambda allocates CPU in proportion to the memory. */
+export interface BundledFunctionProps extends Pick<lambda.FunctionOptions, 'description' | 'timeout' | 'memorySize'> {
   /** The file in functions/, without the extension. */
   name: string;
   /** Adds files to the asset. */
   addFiles?: (directory: string) => void;
-  description: string;
   environment?: Partial<Record<Variable, string>>;
-  /** 20 seconds by default. */
-  timeout?: Duration;
-  /** The memory in MB, 512 by default. Lambda allocates CPU in proportion. */
-  memorySize?: number;
   /**
    * Allows the function to send messages to its own queue. Otherwise Lambda stops such a chain after about 16 invocations (Lambda
    * Developer Guide, "Recursive loop detection"). State at each use what ends the chain.
@@ -67,44 +62,21 @@ export class BundledFunction extends lambda.Function {
     logGroup.grantWrite(role);
     egress?.grantAttach(role);
   }
-}
 
-export interface ConsumeOptions {
+  override addEnvironment(name: Variable, value: string): this {
+    return super.addEnvironment(name, value);
+  }
+
   /**
-   * Concurrent batches, 2 to 1,000. Unlike with reserved concurrency, waiting messages stay in the queue without being received.
-   * The number can exceed the quota of the account (Lambda Developer Guide, "Configuring scaling behavior for SQS event source
-   * mappings").
+   * Adds the only event source of the function. Its id is pinned, because it stores its position in a stream, and CloudFormation
+   * cannot create a second mapping of the same queue and function.
    */
-  maxConcurrency: number;
-  /** The maximum number of messages in a batch, 10 by default. More than 10 need a batching window. */
-  batchSize?: number;
-  /** How long Lambda gathers messages for a batch. */
-  maxBatchingWindow?: Duration;
+  override addEventSourceMapping(id: string, options: lambda.EventSourceMappingOptions): lambda.EventSourceMapping {
+    const mapping = super.addEventSourceMapping(id, options);
+    pinLogicalId(mapping, `${this.node.id}Source`);
+    return mapping;
+  }
 }
-
-/** Invokes a function with batches from a queue, and grants only the permissions that this needs. */
-export function consumeQueue(
-  fn: BundledFunction,
-  queue: Queue,
-  { maxConcurrency, batchSize = 10, maxBatchingWindow }: ConsumeOptions,
-): void {
-  const mapping = fn.addEventSourceMapping('Messages', {
-    eventSourceArn: queue.queueArn,
-    batchSize,
-    reportBatchItemFailures: true,
-    maxConcurrency,
-    ...(maxBatchingWindow && { maxBatchingWindow }),
-  });
-  pinSource(fn, mapping);
-  queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
-}
-
-/**
- * Pins the event source mapping of a function. A mapping stores its position in a stream, and CloudFormation cannot create a
- * second mapping of the same queue and function.
- */
-export const pinSource = (fn: BundledFunction, mapping: lambda.EventSourceMapping): void =>
-  pinLogicalId(mapping, `${fn.node.id}Source`);
 
 function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionProps['addFiles']): lambda.Code {
   // For example for `cdk list`, which reads only names.

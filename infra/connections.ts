@@ -1,18 +1,19 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { BundledFunction, consumeQueue } from './bundled-function.ts';
+import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
-import { createQueue, grantSend } from './queues.ts';
+import { consumeQueue, createQueue, grantSend } from './queues.ts';
+import type { Settings } from './settings.ts';
 
 export interface ConnectionsProps {
+  settings: Settings;
   table: DataTable;
   deadLetters: Queue;
-  deliverConcurrency: number;
 }
 
 /** How long checks are gathered. Many leases expire every second, so this saves invocations and delays events only slightly. */
-const GATHERED_SECONDS = 2;
+const GATHERING = Duration.seconds(2);
 
 /** Concurrent batches of checks. */
 const MAX_CHECKS = 20;
@@ -22,7 +23,7 @@ export class Connections extends Construct {
   readonly checks: Queue;
   readonly check: BundledFunction;
 
-  constructor(scope: Construct, id: string, { table, deadLetters, deliverConcurrency }: ConnectionsProps) {
+  constructor(scope: Construct, id: string, { settings, table, deadLetters }: ConnectionsProps) {
     super(scope, id);
     this.checks = createQueue(this, 'Checks', deadLetters);
     this.check = new BundledFunction(this, 'Check', {
@@ -30,18 +31,14 @@ export class Connections extends Construct {
       description: 'Ends leases that have run out',
       feedsItself: true, // one check per lease, so the chain ends with the connection
     });
-    const maxBatchingWindow = Duration.seconds(GATHERED_SECONDS);
-    consumeQueue(this.check, this.checks, {
-      maxConcurrency: Math.min(MAX_CHECKS, deliverConcurrency),
-      maxBatchingWindow,
-    });
+    const maxConcurrency = Math.min(MAX_CHECKS, settings.deliverConcurrency);
+    consumeQueue(this.checks, this.check, { maxConcurrency, maxBatchingWindow: GATHERING });
     table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], EVENT: ['put'] });
     this.grantSchedule(this.check);
   }
 
   /** Allows a function to schedule connection checks. */
   grantSchedule(fn: BundledFunction): void {
-    fn.addEnvironment('CHECKS_QUEUE_URL', this.checks.queueUrl);
-    grantSend(this.checks, fn);
+    grantSend(this.checks, fn, 'CHECKS_QUEUE_URL');
   }
 }

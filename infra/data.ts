@@ -1,11 +1,11 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BY_PROJECT, BY_STATUS, type ItemKind, TIME_TO_LIVE, type Variable } from '../lib/deployment.ts';
-import { type BundledFunction, pinSource } from './bundled-function.ts';
+import { BY_PROJECT, BY_STATUS, type ItemKind, TIME_TO_LIVE } from '../lib/deployment.ts';
+import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
 
@@ -47,7 +47,6 @@ interface FeedProps extends Omit<lambda.EventSourceMappingOptions, 'eventSourceA
 export class DataTable extends Construct {
   readonly name: string;
   readonly arn: string;
-  readonly streamArn: string;
   private readonly table: dynamodb.ITable;
 
   constructor(scope: Construct, id: string, { table, dataRetention }: Pick<Settings, 'table' | 'dataRetention'>) {
@@ -58,7 +57,6 @@ export class DataTable extends Construct {
       : this.createTable(dataRetention === 'retain');
     this.name = this.table.tableName;
     this.arn = this.table.tableArn;
-    this.streamArn = this.table.tableStreamArn ?? '';
   }
 
   /**
@@ -66,29 +64,27 @@ export class DataTable extends Construct {
    * the CDK include every item and index.
    */
   grant(fn: BundledFunction, granted: TableGrant): void {
-    fn.addEnvironment('TABLE_NAME' satisfies Variable, this.name);
+    fn.addEnvironment('TABLE_NAME', this.name);
     for (const statement of statementsOf(granted, this.arn)) fn.addToRolePolicy(statement);
   }
 
   /** Allows a function to list the keys of a project, or the deliveries of a webhook that have not succeeded. */
-  grantIndex(grantee: IGrantable, index: typeof BY_PROJECT | typeof BY_STATUS): void {
+  grantIndex(fn: BundledFunction, index: typeof BY_PROJECT | typeof BY_STATUS): void {
     const resources = [`${this.arn}/index/${index}`];
-    grantee.grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
   }
 
   /**
    * Allows a function to read the keys of all items, and nothing else of them. IAM cannot restrict a scan to kinds of items (DynamoDB
    * Developer Guide, "Using IAM policy conditions for fine-grained access control").
    */
-  grantScanOfKeys(grantee: IGrantable): void {
+  grantScanOfKeys(fn: BundledFunction): void {
     const conditions = {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'keysOf'] },
       StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
     };
     const resources = [this.arn, `${this.arn}/index/${BY_PROJECT}`];
-    grantee.grantPrincipal.addToPrincipalPolicy(
-      new PolicyStatement({ actions: ['dynamodb:Scan'], resources, conditions }),
-    );
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:Scan'], resources, conditions }));
   }
 
   private createTable(retain: boolean): dynamodb.Table {
@@ -142,10 +138,9 @@ export class DataTable extends Construct {
    */
   feed(fn: BundledFunction, { id, kind, changes, ...options }: FeedProps): lambda.EventSourceMapping {
     this.table.grantStream(fn, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
-    const listing = new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] });
-    fn.addToRolePolicy(listing);
-    const mapping = fn.addEventSourceMapping(id, {
-      eventSourceArn: this.streamArn,
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] }));
+    return fn.addEventSourceMapping(id, {
+      eventSourceArn: this.table.tableStreamArn ?? '',
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       retryAttempts: -1,
       metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
@@ -157,8 +152,6 @@ export class DataTable extends Construct {
       ),
       ...options,
     });
-    pinSource(fn, mapping);
-    return mapping;
   }
 }
 
@@ -175,18 +168,12 @@ function statementsOf(granted: TableGrant, tableArn: string): PolicyStatement[] 
   const kindsOf = (isGranted: (actions: readonly TableAction[]) => boolean) =>
     Object.entries(grant).flatMap(([kind, actions]) => (isGranted(actions) ? `${kind}#*` : []));
   const written = kindsOf((actions) => actions.some((action) => IN_TRANSACTIONS.includes(action)));
-  const actions = (Object.keys(ACTIONS) as TableAction[]).filter((action) => kindsOf((all) => all.includes(action))[0]);
-  const bySubject = Map.groupBy(actions, (action) =>
-    JSON.stringify([IN_TRANSACTIONS.includes(action), kindsOf((all) => all.includes(action))]),
-  );
-  return Array.from(bySubject, ([subject, alike]) => {
-    const [isInTransactions, kinds] = JSON.parse(subject) as [boolean, string[]];
-    const only = (all: readonly string[]) => ({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': all } });
-    const oneOf = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': kinds } };
-    return new PolicyStatement({
-      actions: alike.map((action) => ACTIONS[action]),
-      resources: [tableArn],
-      conditions: isInTransactions ? { ...oneOf, ...only(written) } : only(kinds),
-    });
+  const only = (kinds: readonly string[]) => ({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': kinds } });
+  const oneOf = (kinds: readonly string[]) => ({ 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': kinds } });
+  return (Object.keys(ACTIONS) as TableAction[]).flatMap((action) => {
+    const kinds = kindsOf((actions) => actions.includes(action));
+    if (kinds.length === 0) return [];
+    const conditions = IN_TRANSACTIONS.includes(action) ? { ...oneOf(kinds), ...only(written) } : only(kinds);
+    return new PolicyStatement({ actions: [ACTIONS[action]], resources: [tableArn], conditions });
   });
 }

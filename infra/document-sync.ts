@@ -42,54 +42,33 @@ export class DocumentSync extends Construct {
   constructor(scope: Construct, id: string, props: DocumentSyncProps = {}) {
     super(scope, id);
     const settings = settingsOf({ ...props, stackName: Stack.of(this).stackName });
-    const { deliverConcurrency, batchingSeconds, throttles } = settings;
     if (settings.senderEmail === DEFAULT_SENDER) {
       const text = 'Set senderEmail to an address that SES has verified. To write deployment.json, run npm run init.';
       Annotations.of(this).addWarningV2('service:sender', text);
     }
     this.table = new DataTable(this, 'Data', settings);
-    const { table } = this;
-    const egress = settings.egress && new Egress(this, 'Egress', settings.egress, table.arn);
+    const egress = settings.egress && new Egress(this, 'Egress', settings.egress, this.table.arn);
     this.sourceAddresses = egress?.addresses ?? [];
-    const sender = new Sender(this, 'Sender', { table, address: settings.senderEmail });
-    const { authorizer, createProject, projects, ...functions } = createFunctions(this, {
-      table,
-      sender,
-      sourceAddresses: this.sourceAddresses,
-      securityContact: settings.securityContact,
-      projectPerSecond: throttles.projectPerSecond,
-    });
-    this.createProject = createProject;
-    this.projects = projects;
-    const { domain, webAclArn, cloudWatchRole } = settings;
-    const api = new Api(this, 'Api', { domain, webAclArn, cloudWatchRole, throttles, authorizer, functions });
+    const { table, sourceAddresses } = this;
+    const sender = new Sender(this, 'Sender', table, settings.senderEmail);
+    const functions = createFunctions(this, { settings, table, sender, sourceAddresses });
+    this.createProject = functions['create-project'];
+    this.projects = functions.projects;
+    const api = new Api(this, 'Api', { settings, functions });
     const { dashboardUrl } = api;
     this.baseUrl = api.baseUrl;
     this.domainTarget = api.domainTarget;
     this.dashboardUrl = dashboardUrl;
-    this.delivery = new Delivery(this, 'Delivery', {
-      table,
-      sender,
-      dashboardUrl,
-      egress,
-      deliverConcurrency,
-      batchingSeconds,
-    });
-    for (const fn of [functions.webhooks, projects]) this.delivery.grantEnqueue(fn);
-    const { lanes, deadLetters } = this.delivery;
-    const connections = new Connections(this, 'Connections', { table, deadLetters, deliverConcurrency });
+    this.delivery = new Delivery(this, 'Delivery', { settings, table, sender, dashboardUrl, egress });
+    for (const fn of [functions.webhooks, functions.projects]) this.delivery.grantEnqueue(fn, 'quick');
+    const { delivery } = this;
+    const { deadLetters } = delivery;
+    const connections = new Connections(this, 'Connections', { settings, table, deadLetters });
     connections.grantSchedule(functions.documents);
-    const delivering = Object.values(lanes).map(({ deliver }) => deliver);
-    const summaries = new Summaries(this, 'Summaries', {
-      events: sender.events,
-      senders: [functions.keys, functions.project, ...delivering],
-      dashboardUrl,
-      deadLetters,
-    });
+    const summaries = new Summaries(this, 'Summaries', { sender, dashboardUrl, deadLetters });
     const stats = new Stats(this, 'Stats', table);
-    const { alarms } = settings;
-    const watched = { table, api, delivery: this.delivery, connections, summaries, sender, stats };
-    const { topic } = new Observability(this, 'Observability', { alarms, ...watched });
+    const watched = { table, api, delivery, connections, summaries, sender, stats };
+    const { topic } = new Observability(this, 'Observability', { alarms: settings.alarms, ...watched });
     this.alarmTopicArn = topic?.topicArn;
     for (const part of this.node.findAll())
       if (part instanceof CfnLogGroup) part.retentionInDays = settings.logRetentionDays;

@@ -1,9 +1,9 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { Grant } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IEventSourceDlq } from 'aws-cdk-lib/aws-lambda';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { SET_ASIDE_PREFIX, type Variable } from '../lib/deployment.ts';
+import { SET_ASIDE_PREFIX } from '../lib/deployment.ts';
 import { EVENT_RETENTION_MS } from '../lib/events/event.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
@@ -36,19 +36,19 @@ export class FailedEvents extends Construct {
   /** The destination for batches that Lambda discards. Lambda writes there with the role of the function. */
   destinationOf(fn: BundledFunction): IEventSourceDlq {
     const { bucketArn } = this.bucket;
-    Grant.addToPrincipal({ grantee: fn, actions: ['s3:ListBucket'], resourceArns: [bucketArn] });
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucketArn] }));
     this.grantPut(fn, DISCARDED);
     return { bind: () => ({ destination: bucketArn }) };
   }
 
   /** Allows a function to set single records aside. */
   grantSetAside(fn: BundledFunction): void {
-    fn.addEnvironment('FAILED_EVENTS_URL' satisfies Variable, `https://${this.bucket.bucketRegionalDomainName}`);
+    fn.addEnvironment('FAILED_EVENTS_URL', `https://${this.bucket.bucketRegionalDomainName}`);
     this.grantPut(fn, SET_ASIDE);
   }
 
   private grantPut(fn: BundledFunction, objects: string): void {
-    const resourceArns = [`${this.bucket.bucketArn}/${objects}`];
-    Grant.addToPrincipal({ grantee: fn, actions: ['s3:PutObject'], resourceArns });
+    const resources = [this.bucket.arnForObjects(objects)];
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['s3:PutObject'], resources }));
   }
 }

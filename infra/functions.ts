@@ -1,30 +1,26 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { writeSite } from '../functions/site/build.ts';
-import { BY_PROJECT, BY_STATUS, type Variable } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS } from '../lib/deployment.ts';
 import type { ApiFunction } from '../lib/http/operation.ts';
-import { BundledFunction } from './bundled-function.ts';
+import { BundledFunction, type BundledFunctionProps } from './bundled-function.ts';
 import { type DataTable, IDEMPOTENCY, type TableGrant } from './data.ts';
 import type { Sender } from './sender.ts';
+import type { Settings } from './settings.ts';
 import { sharePrefix } from './throttles.ts';
 
-interface FunctionRow {
+interface FunctionRow extends Pick<BundledFunctionProps, 'description' | 'timeout' | 'memorySize'> {
   id: string;
-  /** The file in functions/, if it has another name than the row. */
-  name?: string;
-  description: string;
   /** The permissions for the table. Without it, the function has no access to the table. */
   table?: TableGrant;
   sendsEmail?: boolean;
-  timeout?: Duration;
-  memorySize?: number;
 }
 
 /**
- * The Lambda functions that respond to requests, and their permissions. The constructs that own queues grant access to them. The
+ * The Lambda functions that respond to requests, by their name in functions/, and their permissions. The constructs that own queues grant access to them. The
  * last two are for operators and have no route. Only principals of the account that can invoke them can use them.
  */
-const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'createProject' | 'projects', FunctionRow> = {
+const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'projects', FunctionRow> = {
   authorizer: {
     id: 'Authorize',
     description: 'Decides who may call what',
@@ -86,9 +82,8 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'createProject' | 'projects
     },
   },
   dashboard: { id: 'Dashboard', description: 'The dashboard, the API reference and the OpenAPI document' },
-  createProject: {
+  'create-project': {
     id: 'CreateProject',
-    name: 'create-project',
     description: 'Creates a project and its first admin key: {name, email}',
     table: { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] },
   },
@@ -121,34 +116,29 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'createProject' | 'projects
 export type Functions = Record<keyof typeof FUNCTIONS, BundledFunction>;
 
 export interface FunctionsProps {
+  settings: Settings;
   table: DataTable;
   sender: Sender;
   /** The fixed addresses of deliveries, which projects can read. */
   sourceAddresses: readonly string[];
-  securityContact: string | undefined;
-  projectPerSecond: number;
 }
 
-export function createFunctions(scope: Construct, { table, sender, ...props }: FunctionsProps): Functions {
-  const variables: Partial<Record<keyof Functions, Partial<Record<Variable, string>>>> = {
-    authorizer: {
-      SHARE_PREFIX: sharePrefix(Stack.of(scope).stackName),
-      PROJECT_REQUESTS_PER_SECOND: String(props.projectPerSecond),
-    },
-    ...(props.sourceAddresses.length > 0 && { project: { SOURCE_ADDRESSES: props.sourceAddresses.join(',') } }),
-  };
-  const addSite = (directory: string) => writeSite(directory, props.securityContact ?? '');
-  const created = Object.entries(FUNCTIONS).map(([row, { id, table: granted, sendsEmail, ...given }]) => {
-    const environment = variables[row as keyof Functions] ?? {};
-    const files = row === 'dashboard' && { addFiles: addSite };
-    const fn = new BundledFunction(scope, id, { name: row, ...files, ...given, environment });
+export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
+  const { settings, table, sender, sourceAddresses } = props;
+  const addSite = (directory: string) => writeSite(directory, settings.securityContact ?? '');
+  const created = Object.entries(FUNCTIONS).map(([name, { id, table: granted, sendsEmail, ...options }]) => {
+    const fn = new BundledFunction(scope, id, { name, ...(name === 'dashboard' && { addFiles: addSite }), ...options });
     if (granted) table.grant(fn, granted);
     if (sendsEmail) sender.grant(fn);
-    return [row, fn];
+    return [name, fn];
   });
   const functions = Object.fromEntries(created) as Functions;
-  for (const fn of [functions.keys, functions.projects]) table.grantIndex(fn, BY_PROJECT);
-  table.grantIndex(functions.webhooks, BY_STATUS);
-  table.grantScanOfKeys(functions.projects);
+  const { authorizer, keys, project, projects, webhooks } = functions;
+  authorizer.addEnvironment('SHARE_PREFIX', sharePrefix(Stack.of(scope).stackName));
+  authorizer.addEnvironment('PROJECT_REQUESTS_PER_SECOND', String(settings.throttles.projectPerSecond));
+  if (sourceAddresses.length > 0) project.addEnvironment('SOURCE_ADDRESSES', sourceAddresses.join(','));
+  for (const fn of [keys, projects]) table.grantIndex(fn, BY_PROJECT);
+  table.grantIndex(webhooks, BY_STATUS);
+  table.grantScanOfKeys(projects);
   return functions;
 }

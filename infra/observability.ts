@@ -34,7 +34,7 @@ export interface ObservabilityProps {
   /** The receiver of alarms. Without it, alarms only change their state. */
   alarms: Settings['alarms'];
   table: DataTable;
-  api: Pick<Api, 'restApi' | 'accessLog'>;
+  api: Api;
   delivery: Delivery;
   connections: Connections;
   summaries: Summaries;
@@ -62,37 +62,38 @@ export class Observability extends Construct {
     super(scope, id);
     this.namespace = Stack.of(this).stackName;
     this.topic = props.alarms && createAlarmTopic(this, props.alarms);
+    this.addServerErrors(props.api);
+    this.addAlarms(props);
+  }
+
+  private addServerErrors({ restApi, accessLog }: Api): void {
     // Responses of API Gateway itself have an error type in the access log, and all other responses have `-`.
     const gatewayErrors = new MetricFilter(this, 'GatewayErrors', {
-      logGroup: props.api.accessLog,
+      logGroup: accessLog,
       filterPattern: FilterPattern.literal('{ $.status = "5*" && $.error != "-" }'),
       metricNamespace: this.namespace,
       metricName: 'GatewayErrors',
     }).metric({ statistic: 'Sum' });
-    this.alarm('ServerErrors', serverErrorsOf(props.api.restApi, gatewayErrors), 5, 'server-errors', FOR_3_MINUTES);
-    const share = serverErrorShareOf(props.api.restApi, gatewayErrors);
-    this.alarm('ServerErrorShare', share, 50, 'server-errors', FOR_15_MINUTES);
-    this.addAlarms(props);
+    this.alarm('ServerErrors', serverErrorsOf(restApi, gatewayErrors), 5, 'server-errors', FOR_3_MINUTES);
+    this.alarm('ServerErrorShare', serverErrorShareOf(restApi, gatewayErrors), 50, 'server-errors', FOR_15_MINUTES);
   }
 
-  private addAlarms(props: ObservabilityProps): void {
-    const { table, delivery, connections, summaries, stats } = props;
-    const { restApi } = props.api;
-    const { lanes, deadLetters, failedSchedules, fanOut, fanOutMapping } = delivery;
+  private addAlarms({ table, api, delivery, connections, summaries, sender, stats }: ObservabilityProps): void {
+    const { queues, deliver, deadLetters, schedules, fanOut, fanOutMapping } = delivery;
     const longest = { period: MINUTE, statistic: 'Maximum' };
-    for (const [name, queue] of Object.entries({ DeadLetters: deadLetters, FailedSchedules: failedSchedules })) {
+    for (const [name, queue] of Object.entries({ DeadLetters: deadLetters, FailedSchedules: schedules.failures })) {
       const waiting = queue.metricApproximateNumberOfMessagesVisible(longest);
       this.alarm(`${name}NotEmpty`, waiting, 0, 'dead-letters-not-empty');
     }
     // The metric can include delayed messages, because AWS does not document this. They must not cause an alarm.
-    const queues: [name: string, queue: Queue, longestDelayS: number][] = [
-      ['Deliveries', lanes.quick.queue, LONGEST_RETRY_DELAY_S],
-      ['NewDeliveries', lanes.new.queue, LONGEST_RETRY_DELAY_S],
-      ['SlowDeliveries', lanes.slow.queue, LONGEST_RETRY_DELAY_S],
+    const delays: [name: string, queue: Queue, longestDelayS: number][] = [
+      ['Deliveries', queues.quick, LONGEST_RETRY_DELAY_S],
+      ['NewDeliveries', queues.new, LONGEST_RETRY_DELAY_S],
+      ['SlowDeliveries', queues.slow, LONGEST_RETRY_DELAY_S],
       ['Checks', connections.checks, MAX_LEASE_SECONDS],
       ['Summaries', summaries.queue, EMAIL_WINDOW_MS / 1000],
     ];
-    for (const [name, queue, longestDelayS] of queues) {
+    for (const [name, queue, longestDelayS] of delays) {
       const age = queue.metricApproximateAgeOfOldestMessage(longest);
       this.alarm(`${name}Age`, age, longestDelayS + LATE_S, 'queue-age', FOR_5_MINUTES);
     }
@@ -110,7 +111,7 @@ export class Observability extends Construct {
     this.alarm('FailedEvents', sumOf(failedEvents), 0, 'failed-events');
     const handling = handlingShareOf(this.own(HANDLING_FAILURES, 'Sum'), this.own('Latency', 'SampleCount'));
     this.alarm('HandlingFailures', handling, 5, 'handling-failures', FOR_15_MINUTES);
-    const latency = restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
+    const latency = api.restApi.metricLatency({ period: Duration.minutes(5), statistic: 'p99' });
     this.alarm('Latency', latency, 5000, 'latency', FOR_15_MINUTES);
     // A failure of the service can look like a failure of every endpoint, such as a network without a route.
     const failedShare = failedShareOf(this.own('Latency', 'SampleCount'), this.own('Failures', 'Sum'));
@@ -118,8 +119,7 @@ export class Observability extends Construct {
     this.alarm('DisabledWebhooks', this.own('Disabled', 'Sum', Duration.hours(1)), 10, 'deliveries-fail-everywhere');
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
     // A failing or throttled API function is a server error. A failing stream function raises the age of the stream.
-    const delivering = Object.values(lanes).map(({ deliver }) => deliver);
-    const fedByQueues = [...delivering, connections.check, props.sender.events];
+    const fedByQueues = [...Object.values(deliver), connections.check, sender.events];
     const throttles = [...fedByQueues, fanOut, stats.count].map((fn) => fn.metricThrottles({ statistic: 'Sum' }));
     this.alarm('WorkerErrors', errorShareOf(fedByQueues), 5, 'function-errors', FOR_15_MINUTES);
     this.alarm('WorkerThrottles', sumOf(throttles), 10, 'throttles', FOR_3_MINUTES);

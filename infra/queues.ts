@@ -1,7 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
-import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { EventSourceMappingOptions } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import type { Variable } from '../lib/deployment.ts';
+import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 
 /**
@@ -29,7 +31,26 @@ export function createQueue(scope: Construct, logicalId: string, deadLetters?: Q
   return queue;
 }
 
-/** Grants only the permission to send messages. */
-export function grantSend(queue: Queue, grantee: IGrantable): void {
-  queue.grant(grantee, 'sqs:SendMessage');
+/** Grants only the permission to send messages, and sets the URL of the queue in the environment of the function. */
+export function grantSend(queue: Queue, fn: BundledFunction, variable: Variable): void {
+  fn.addEnvironment(variable, queue.queueUrl);
+  queue.grant(fn, 'sqs:SendMessage');
+}
+
+/** How many messages a function receives at a time. Lambda requires a batching window for more than ten. */
+export type Batches = Pick<EventSourceMappingOptions, 'batchSize' | 'maxBatchingWindow'>;
+
+/**
+ * Invokes a function with batches from a queue, and grants only the permissions that this needs. At most `maxConcurrency` batches,
+ * 2 to 1,000, run at the same time. Unlike with reserved concurrency, waiting messages stay in the queue without being received. The
+ * number can exceed the quota of the account (Lambda Developer Guide, "Configuring scaling behavior for SQS event source mappings").
+ */
+export function consumeQueue(queue: Queue, fn: BundledFunction, options: Batches & { maxConcurrency: number }): void {
+  fn.addEventSourceMapping('Messages', {
+    eventSourceArn: queue.queueArn,
+    batchSize: 10,
+    reportBatchItemFailures: true,
+    ...options,
+  });
+  queue.grant(fn, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
 }

@@ -3,7 +3,6 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Variable } from '../lib/deployment.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import { createQueue } from './queues.ts';
@@ -15,8 +14,6 @@ export class Schedules extends Construct {
    * schedule's dead-letter queue"). SQS cannot move them back, so `infra/commands/replay.ts` sends them.
    */
   readonly failures: Queue;
-  /** The environment variables of a function that creates schedules. */
-  readonly variables: Partial<Record<Variable, string>>;
   private readonly group: CfnScheduleGroup;
   private readonly role: Role;
 
@@ -31,21 +28,15 @@ export class Schedules extends Construct {
       }),
     });
     for (const target of [queue, this.failures]) target.grant(this.role, 'sqs:SendMessage');
-    this.variables = {
-      SCHEDULE_GROUP: this.group.ref,
-      SCHEDULE_ROLE_ARN: this.role.roleArn,
-      SCHEDULE_DLQ_ARN: this.failures.queueArn,
-    };
   }
 
   /** Allows a function to create schedules in this group, and to pass them their role. */
   grantSchedule(fn: BundledFunction): void {
-    const stack = Stack.of(this);
-    const schedules = stack.formatArn({
-      service: 'scheduler',
-      resource: 'schedule',
-      resourceName: `${this.group.ref}/*`,
-    });
+    fn.addEnvironment('SCHEDULE_GROUP', this.group.ref);
+    fn.addEnvironment('SCHEDULE_ROLE_ARN', this.role.roleArn);
+    fn.addEnvironment('SCHEDULE_DLQ_ARN', this.failures.queueArn);
+    const names = { service: 'scheduler', resource: 'schedule', resourceName: `${this.group.ref}/*` };
+    const schedules = Stack.of(this).formatArn(names);
     fn.addToRolePolicy(new PolicyStatement({ actions: ['scheduler:CreateSchedule'], resources: [schedules] }));
     fn.addToRolePolicy(
       new PolicyStatement({

@@ -4,23 +4,19 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as ses from 'aws-cdk-lib/aws-ses';
 import { Construct } from 'constructs';
-import type { Variable } from '../lib/deployment.ts';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
-
-export interface SenderProps {
-  table: DataTable;
-  /** The address of the sender. */
-  address: string;
-}
 
 /** The sender of emails, and the function that stops emails to addresses that SES reports. */
 export class Sender extends Construct {
   readonly events: BundledFunction;
+  /** The functions that send emails. They leave some of them to a summary. */
+  readonly functions: BundledFunction[] = [];
   private readonly configurationSet: ses.ConfigurationSet;
   private readonly address: string;
 
-  constructor(scope: Construct, id: string, { table, address }: SenderProps) {
+  /** The address is that of the sender. */
+  constructor(scope: Construct, id: string, table: DataTable, address: string) {
     super(scope, id);
     this.address = address;
     this.configurationSet = new ses.ConfigurationSet(this, 'ConfigurationSet', {
@@ -57,8 +53,9 @@ export class Sender extends Construct {
    * and in the sandbox the recipient (SES Developer Guide, "Controlling access to Amazon SES").
    */
   grant(fn: BundledFunction): void {
-    fn.addEnvironment('SENDER_EMAIL' satisfies Variable, this.address);
-    fn.addEnvironment('CONFIGURATION_SET' satisfies Variable, this.configurationSet.configurationSetName);
+    this.functions.push(fn);
+    fn.addEnvironment('SENDER_EMAIL', this.address);
+    fn.addEnvironment('CONFIGURATION_SET', this.configurationSet.configurationSetName);
     const stack = Stack.of(this);
     const arn = (resource: string, resourceName: string) => stack.formatArn({ service: 'ses', resource, resourceName });
     fn.addToRolePolicy(

@@ -24,7 +24,7 @@ export class ServiceStack extends Stack {
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
     // The id `Default` is no part of the logical ids.
     const service = new DocumentSync(this, 'Default', settings);
-    const { fanOut, failedEvents, failedSchedules } = service.delivery;
+    const { fanOut, failedEvents, schedules } = service.delivery;
     const outputs: Record<string, [value: string | undefined, description: string]> = {
       BaseUrl: [service.baseUrl, '{base_url} of the API'],
       DashboardUrl: [service.dashboardUrl, 'Open it with an admin key'],
@@ -39,7 +39,7 @@ export class ServiceStack extends Stack {
         'Events that the fan-out set aside. To replay them, run npm run ops -- replay events',
       ],
       FailedSchedulesQueue: [
-        failedSchedules.queueUrl,
+        schedules.failures.queueUrl,
         'Retries that could not be queued. To send them, run npm run ops -- replay schedules',
       ],
     };
