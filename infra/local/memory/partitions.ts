@@ -15,8 +15,8 @@ export interface Read extends Names {
   ExclusiveStartKey?: Item;
 }
 
-/** DynamoDB reads at most 1 MB for one page. This counts characters of JSON, which a page of full items reaches a little earlier. */
-const MAX_PAGE_CHARACTERS = 1_048_576;
+/** DynamoDB reads at most 1 MB for one page. This counts bytes of JSON, which a page of full items reaches a little earlier. */
+const MAX_PAGE_BYTES = 1_048_576;
 
 /** Items by their key in a table or in an index. An index contains only items with its partition key. */
 export class Partitions {
@@ -97,12 +97,12 @@ export class Partitions {
   }
 
   private countOfPage(items: readonly Item[]): number {
-    let characters = 0;
+    let bytes = 0;
     const end = items.findIndex((item) => {
-      const size = this.sizes.get(item) ?? JSON.stringify(item).length;
+      const size = this.sizes.get(item) ?? Buffer.byteLength(JSON.stringify(item));
       this.sizes.set(item, size);
-      characters += size;
-      return characters >= MAX_PAGE_CHARACTERS;
+      bytes += size;
+      return bytes >= MAX_PAGE_BYTES;
     });
     return end < 0 ? items.length : end + 1;
   }
