@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import { stopAll } from './after-file.ts';
-import { sendRecorded } from './recorded-requests.ts';
+import { replayRecorded } from './replay.ts';
 import { reportRequests } from './request-count.ts';
 
 afterAll(stopAll);
 afterAll(reportRequests);
-afterAll(sendRecorded);
+afterAll(replayRecorded);
