@@ -9,7 +9,7 @@ export const LONG = [
   'test/stack/faults/*.test.ts',
   'test/stack/flows/{alarms,content,lanes,runbook,unknown-outcomes}.test.ts',
   'test/stack/iam/grants.test.ts',
-  'test/stack/local/{kept,newcomer,sam}.test.ts',
+  'test/stack/local/{kept,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
   'test/unit/http/limits.test.ts',
   'test/unit/site/docs/receivers.test.ts',
