@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mint, put } from '../support/documents.ts';
+import { READER_ENVIRONMENT } from '../support/reader-environment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
@@ -20,11 +21,8 @@ const service = useService();
 let directory: string;
 let tarball: string;
 const execute = promisify(execFile);
-// The Node.js of the caller, because npm puts the one of this repository first. CI has the oldest that must work.
-const PATH = process.env.PATH?.split(delimiter).filter((each) => !each.endsWith(join('node_modules', '.bin')));
-const env = { ...process.env, PATH: PATH?.join(delimiter) };
 const run = async (command: string, ...args: string[]): Promise<string> =>
-  (await execute(command, args, { cwd: directory, env })).stdout;
+  (await execute(command, args, { cwd: directory, env: READER_ENVIRONMENT })).stdout;
 
 beforeAll(async () => {
   tarball = (await execute('npx', ['node', 'infra/commands/package/build.ts'])).stdout.trim();
