@@ -45,7 +45,6 @@ describe('a webhook', () => {
     expect((await client('POST', path, { body: { since } })).body).toEqual({ count: 0 });
     const enabled = await client('GET', `/v1/webhooks/${id}`);
     expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
-    expect(code(await client('POST', path, { body: { per_second: 0, since: 'x' } }))).toEqual([400, 'invalid_request']);
   });
 });
 
@@ -106,8 +105,6 @@ describe('an event', () => {
     // An earlier event has no pending delivery to a webhook whose subscription changed since.
     await client('PATCH', `/v1/webhooks/${other.id}`, { body: { events: ['document.changed'] } });
     expect((await client('GET', `/v1/webhooks/${other.id}/deliveries/${event.body.id}`)).status).toBe(404);
-    const stranger = await live();
-    expect(code(await stranger('GET', path))).toEqual([404, 'not_found']);
   });
 });
 
@@ -146,12 +143,6 @@ describe('the delivery log', () => {
       expect((await ids(other)).ids).toEqual([]);
     const delivery = await deliveryOf(client, id, events[2] ?? '');
     expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([400, 200]);
-    expect(
-      code(await client('GET', `/v1/webhooks/${id}/deliveries?status=lost&since=yesterday&document_key=`)),
-    ).toEqual([400, 'invalid_request']);
-    const other = await live();
-    expect(code(await other('GET', `/v1/webhooks/${id}/deliveries`))).toEqual([404, 'not_found']);
-    expect(code(await other('GET', `/v1/webhooks/${id}/deliveries/${events[0]}`))).toEqual([404, 'not_found']);
   });
 });
 
@@ -222,6 +213,19 @@ describe('a redelivery', () => {
 });
 
 describe('a recovery', () => {
+  it('rejects a window that is reversed, and finds nothing in an empty one', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, 'https://example.com/');
+    const path = `/v1/webhooks/${id}/recover`;
+    const recover = (body: object) => client('POST', path, { body });
+    const violations = [{ field: 'until', detail: 'must not be before since' }];
+    const [since, until] = ['2026-02-01T00:00:00Z', '2026-01-01T00:00:00Z'];
+    expect((await recover({ since, until })).body.errors).toEqual(violations);
+    expect((await client('GET', `${path}?since=${since}&until=${until}`)).body.errors).toEqual(violations);
+    for (const window of [{ since, until: since }, { since: '2100-01-01T00:00:00Z' }])
+      expect((await recover(window)).body).toEqual({ count: 0 });
+  });
+
   it('is no faster than the rate limit of the webhook', async () => {
     const client = await live();
     const { id } = await createWebhook(client, service.endpoint().url, { max_per_second: 5 });

@@ -71,10 +71,13 @@ describe('a document', () => {
     expect(code(await client('DELETE', '/v1/documents/d', { headers: { 'If-Match': '"1"' } }))).toEqual(failed);
     const unchanged = await client('GET', '/v1/documents/d', { headers: { 'If-None-Match': '"1", W/"2"' } });
     expect([unchanged.status, unchanged.text, unchanged.headers.etag]).toEqual([304, '', '"2"']);
+    // If-Match compares strongly, and If-None-Match weakly.
+    expect(code(await put(client, 'd', { a: 3 }, { 'If-Match': 'W/"2"' }))).toEqual(failed);
     for (const tag of ['"1"', '"W/2"', 'w/"2"', '"2']) {
       const { status } = await client('GET', '/v1/documents/d', { headers: { 'If-None-Match': tag } });
       expect(status, tag).toBe(200);
     }
+    expect((await put(client, 'd', { a: 3 }, { 'If-Match': '"7", "2"' })).status).toBe(200);
   });
 
   it('is listed by prefixes that end at a segment, in pages, without deleted documents', async () => {

@@ -102,21 +102,6 @@ describe('the project', () => {
   });
 });
 
-describe('a request that changes nothing', () => {
-  it.each<[string, (project: SetUp) => Promise<object>]>([
-    ['the project', ({ change }) => change({ name: 'Project', emails: OLD })],
-    ['no member of the project', ({ change }) => change({})],
-    ['a member without a value', ({ change }) => change({ name: undefined })],
-    ['the name of a key', ({ rename }) => rename('CI')],
-    ['an allowlist', ({ restrict }) => restrict([])],
-  ])('creates no audit entry and sends no email: %s', async (_, act) => {
-    const project = await setUp();
-    expect(await act(project)).toHaveProperty('body');
-    expect(await project.actions()).toEqual([]);
-    expect(project.state.emails).toEqual([]);
-  });
-});
-
 describe('a test email', () => {
   it('counts for the limit even if SES fails', async () => {
     const { state, test } = await setUp();

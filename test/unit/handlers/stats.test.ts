@@ -137,17 +137,13 @@ describe('the stats', () => {
     expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
   });
 
-  it('return a problem for an unknown webhook or an invalid query', async () => {
-    const [live, other] = await Promise.all(
-      [await service.project(), await service.project()].map((project) => project.client('live')),
-    );
-    if (!live || !other) throw new Error('No client');
-    const { id } = await createWebhook(other, 'http://127.0.0.1:9/');
+  it('are not found for a webhook of another project', async () => {
+    const [live, other] = [
+      await (await service.project()).client('live'),
+      await (await service.project()).client('live'),
+    ];
+    const { id } = await createWebhook(other, 'https://example.com/');
     expect((await live('GET', `/v1/stats?webhook_id=${id}`)).status).toBe(404);
-    for (const query of ['by=month&webhook_id=none&type=all&from=now', 'group_by=type']) {
-      const { status, body } = await live('GET', `/v1/stats?${query}`);
-      expect([status, body.code], query).toEqual([400, 'invalid_request']);
-    }
   });
 
   it('are sums in the order of time, also when the first webhook received nothing in the first hour', async () => {

@@ -49,14 +49,6 @@ describe('a scoped token', () => {
       code: 'insufficient_permissions',
       detail: 'Sync without pushes with any key, or with a scoped token that has read.',
     });
-    for (const [method, path] of [
-      ['GET', '/v1/webhooks'],
-      ['POST', '/v1/events'],
-      ['GET', '/v1/keys'],
-      ['POST', '/v1/tokens'],
-    ] as const) {
-      expect(code(await reader(method, path, method === 'POST' ? { body: {} } : {}))).toEqual(insufficient);
-    }
   });
 
   it.each([
@@ -164,27 +156,6 @@ describe('a scoped token', () => {
     expect((await admin('GET', '/v1/documents/d?environment=sandbox')).status).toBe(200);
     expect((await admin('GET', '/v1/documents/d')).status).toBe(404);
     expect(code(await token('GET', '/v1/documents/d?environment=live'))).toEqual([403, 'insufficient_permissions']);
-  });
-
-  it('is minted only within the limits', async () => {
-    const client = await live();
-    const valid = { documents: ['org:*'], permissions: ['read'], ttl: 60 };
-    const long = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);
-    const bad = [
-      ...[0, -1, 1.5, '60', 86_401, null].map((ttl) => ({ ...valid, ttl })),
-      { ...valid, permissions: ['admin'] },
-      { ...valid, permissions: [] },
-      { ...valid, permissions: ['read', 'read'] },
-      { ...valid, documents: [] },
-      { ...valid, documents: Array.from({ length: 33 }, (_, i) => `d${i}`) },
-      { ...valid, documents: ['org:*', 'org:*'] },
-      { ...valid, documents: ['org:acm*'] },
-      { ...valid, documents: long },
-      { documents: ['*'] },
-    ];
-    for (const body of bad)
-      expect(code(await client('POST', '/v1/tokens', { body }))).toEqual([400, 'invalid_request']);
-    expect((await client('POST', '/v1/tokens', { body: { ...valid, ttl: 86_400 } })).status).toBe(201);
   });
 
   it('has at most 2,048 bytes', async () => {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Post } from '../../../lib/deliveries/attempt.ts';
-import { apiOperations } from '../../../lib/http/operations.ts';
-import { EXAMPLE_IDS } from '../../../lib/http/path-parameters.ts';
 import { standardSignature } from '../../../lib/webhooks/signing.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
@@ -11,7 +9,6 @@ import type { Answer, Client } from '../../support/service.ts';
 const service = memoryService();
 const live = async () => (await service.project()).client('live');
 const invalid = [400, 'invalid_request'];
-const missing = [404, 'not_found'];
 
 /** Those of the secrets that sign the next delivery. */
 async function signingAmong(secrets: readonly string[], client: Client, { received }: { received: Post[] }) {
@@ -30,10 +27,9 @@ describe('a webhook', () => {
   it('is described without its secret', async () => {
     const client = await live();
     const url = 'https://example.com/hook?a=1';
-    const given = 'https://EXAMPLE.com:443/./hook?a=1';
     const secret = 'my own long enough secret';
     const created = await client('POST', '/v1/webhooks', {
-      body: { url: given, events: ['sync.completed'], secret, description: 'D' },
+      body: { url, events: ['sync.completed'], secret, description: 'D' },
     });
     expect(created.body.secret).toBe(secret);
     const { secret: _, ...rest } = created.body;
@@ -51,29 +47,13 @@ describe('a webhook', () => {
     expect(generated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  it('is rejected with its violations, and nothing is stored', async () => {
+  it('has its URL in the form of the URL standard', async () => {
     const client = await live();
-    const valid = { url: 'https://example.com/', events: ['sync.completed'] };
-    const faults = [
-      { ...valid, url: 'http://user@example.com/#x' },
-      { ...valid, url: 'nothing' },
-      { ...valid, events: [] },
-      { ...valid, events: ['sync.completed', 'sync.completed'] },
-      { ...valid, events: 'sync.completed' },
-      { ...valid, documents: ['a:**'] },
-      { ...valid, headers: { 'X-Service-Event-Id': 'x', 'not a name': 'y' } },
-      { ...valid, max_per_second: 0 },
-      { ...valid, max_per_second: 501 },
-      { ...valid, max_per_second: 1.5 },
-      { ...valid, max_per_second: '5' },
-      { ...valid, secret: '' },
-      { ...valid, secret: 'a\nb' },
-      { ...valid, secret: 'x'.repeat(257) },
-      { url: valid.url },
-      { ...valid, status: 'enabled' },
-    ];
-    for (const body of faults) expect(code(await client('POST', '/v1/webhooks', { body }))).toEqual(invalid);
-    expect((await client('GET', '/v1/webhooks')).body.data).toEqual([]);
+    const { id } = await createWebhook(client, 'HTTPS://EXAMPLE.com:443/a/../b?ä');
+    expect((await client('GET', `/v1/webhooks/${id}`)).body.url).toBe('https://example.com/b?%C3%A4');
+    const change = (url: string) => client('PATCH', `/v1/webhooks/${id}`, { body: { url } });
+    expect((await change('https://Example.com')).body.url).toBe('https://example.com/');
+    expect(code(await change(' https://example.com/'))).toEqual(invalid);
   });
 
   it('is one of at most 100', async () => {
@@ -102,10 +82,6 @@ describe('a webhook', () => {
       updated_at: answer.body.updated_at,
     });
     expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(answer.body);
-    for (const body of [{ status: 'on' }, { url: 'ftp://example.com' }, { id: 'x' }]) {
-      expect(code(await client('PATCH', `/v1/webhooks/${id}`, { body }))).toEqual(invalid);
-    }
-    expect(code(await client('PATCH', '/v1/webhooks/whk_x', { body: {} }))).toEqual(missing);
   });
 
   it('sends a test event with the data of the request', async () => {
@@ -141,8 +117,6 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1);
     expect(bystander.received).toHaveLength(0);
     expect(service.emails.filter(({ text }) => text.includes(id))).toEqual([]);
-    expect(code(await client('POST', `/v1/webhooks/${id}/test`, { body: { type: 'x' } }))).toEqual(invalid);
-    expect(code(await client('POST', '/v1/webhooks/whk_01ARZ3NDEKTSV4RRFFQ69G5FAV/test'))).toEqual(missing);
   });
 });
 
@@ -200,21 +174,5 @@ describe('the secret of a webhook', () => {
     const again = await rotating(client, id)(call);
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body).toEqual({ ...first.body, secret: null });
-  });
-});
-
-describe('a webhook that is missing or of another project', () => {
-  it('is not found by any operation', async () => {
-    const foreign = await createWebhook(await live(), 'https://example.com/');
-    const client = await live();
-    const deleted = await createWebhook(client, 'https://example.com/');
-    expect((await client('DELETE', `/v1/webhooks/${deleted.id}`)).status).toBe(204);
-    const paths = apiOperations.filter(({ path }) => path.startsWith('/v1/webhooks/{id}'));
-    expect(paths.length).toBeGreaterThan(9);
-    for (const { method, path } of paths)
-      for (const { id } of [foreign, deleted]) {
-        const answer = await client(method, path.replace('{id}', id).replace('{event_id}', EXAMPLE_IDS.event));
-        expect([path, ...code(answer)]).toEqual([path, ...missing]);
-      }
   });
 });

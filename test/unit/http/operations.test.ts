@@ -1,44 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { mayCall } from '../../../lib/http/caller.ts';
 import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
-import { allowsCrossOrigin, type CallerType, type Operation } from '../../../lib/http/operation.ts';
+import { allowsCrossOrigin } from '../../../lib/http/operation.ts';
 import { allOperations, apiOperations } from '../../../lib/http/operations.ts';
-import type { Permission } from '../../../lib/keys/token.ts';
-
-const CALLERS: [CallerType, Permission[]][] = [
-  ['admin', []],
-  ['live', []],
-  ['test', []],
-  ['read', []],
-  ['token', ['read']],
-  ['token', ['write']],
-  ['token', ['read', 'write']],
-];
-
-/** Returns the allowed callers from the path and method alone, independent of the operations table. */
-function expected({ method, path }: Operation, type: CallerType, permissions: Permission[]): boolean {
-  if (/^\/v1\/(keys|audit|project)/.test(path)) return type === 'admin';
-  const isSpaceOfDocuments = /^\/v1\/(documents|sync|connections)/.test(path);
-  if (type === 'read') return path === '/v1/sync' || (method === 'GET' && path.startsWith('/v1/documents'));
-  if (type !== 'token') return true;
-  if (!isSpaceOfDocuments) return false;
-  if (path === '/v1/sync') return true;
-  return permissions.includes(method === 'GET' || path.startsWith('/v1/connections') ? 'read' : 'write');
-}
-
-const protectedOperations = allOperations.filter(({ callers }) => callers !== 'anyone');
-
-describe('an operation', () => {
-  it.each(
-    protectedOperations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
-  )('accepts the callers of the specification: %s', (_, operation) => {
-    for (const [type, permissions] of CALLERS)
-      expect(mayCall(operation, type, permissions), `${type} ${permissions}`).toBe(
-        expected(operation, type, permissions),
-      );
-  });
-});
 
 describe('an id in a path', () => {
   const parameters = [...new Set(apiOperations.flatMap(({ parameters }) => Object.values(parameters)))];

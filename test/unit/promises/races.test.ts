@@ -44,7 +44,7 @@ const resourceOf = (id: Changing): string => operations[id].path.split('/').slic
 const of =
   (id: Changing, n = 0, headers: Record<string, string> = {}): Act =>
   (scene) =>
-    perform(scene, id, headers, n);
+    perform(scene, id, { headers, n });
 
 const pairs = changing.flatMap((a, i) =>
   changing.slice(i).flatMap((b) => (a === b || resourceOf(a) === resourceOf(b) ? [[a, b] as const] : [])),

@@ -16,7 +16,7 @@ async function run(id: Changing, lost: number) {
     return act();
   };
   const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
-  const answers = [await perform(scene, id, headers), await perform(scene, id, headers)];
+  const answers = [await perform(scene, id, { headers }), await perform(scene, id, { headers })];
   const outcomes = answers.map(({ status, body, headers }) => [status, body?.code, headers['idempotency-replayed']]);
   const state = await stateOf(scene); // after all work
   return { writes, outcomes, state };

@@ -1,5 +1,7 @@
+import { expect } from 'vitest';
 import { type OperationId, operations } from '../../../lib/http/operations.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import type { Answer, Client } from '../../support/service.ts';
 
 /** A project with everything that an operation can change. */
 export type Scene = Awaited<ReturnType<typeof buildScene>>;
@@ -21,7 +23,20 @@ async function buildScene() {
   await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { status: 'enabled' } });
   const token = await create('/v1/tokens', { documents: ['*'], permissions: ['read'], ttl: 600 });
   await service.stopEmails(projectId, email, 'bounced');
-  return { service, admin, projectId, adminKey, webhook, second, live, token, email, eventId: event.id as string };
+  const adminKeyId = `key_${adminKey.split('_')[2]?.slice(0, 12)}`;
+  return {
+    service,
+    admin,
+    projectId,
+    adminKey,
+    adminKeyId,
+    webhook,
+    second,
+    live,
+    token,
+    email,
+    eventId: event.id as string,
+  };
 }
 
 /** Returns a function that creates equal scenes. Each run of a test needs a new one, and a copy takes less time than its requests. */
@@ -43,15 +58,10 @@ export const newScene = scenesOf(buildScene);
 const CHANGE = { revision: 2, changes: [{ field: 'a', old_value: 1, new_value: 2, origin: 'n' }] };
 const published = (document_key: string) => ({ type: 'document.changed', data: { ...CHANGE, document_key } });
 
-/** The operations that only read, although they have a body. */
-type Reading = 'verifyToken';
-type Changing = Exclude<
-  { [Id in OperationId]: (typeof operations)[Id]['method'] extends 'GET' ? never : Id }[OperationId],
-  Reading
->;
+type RequestOf = (scene: Scene, n: number) => [path: string, body?: object];
 
 /** A request of each operation that changes something, different for each `n`. A new operation needs an entry. */
-const requests: Readonly<Record<Changing, (scene: Scene, n: number) => [path: string, body?: object]>> = {
+const changes = {
   createKey: (_, n) => ['/v1/keys', { type: 'admin', name: `New ${n}` }],
   changeKey: ({ live }, n) => [`/v1/keys/${live.id}`, { name: `Renamed ${n}` }],
   rotateKey: ({ second }) => [`/v1/keys/${second.id}/rotate`, {}],
@@ -86,15 +96,70 @@ const requests: Readonly<Record<Changing, (scene: Scene, n: number) => [path: st
   ],
   renewConnection: () => ['/v1/connections/phone', { node_id: 'n', lease_seconds: 60 }],
   closeConnection: () => ['/v1/connections/phone'],
-};
+} as const satisfies Partial<Record<OperationId, RequestOf>>;
 
-export const changing = Object.keys(requests) as Changing[];
-export type { Changing };
+/** A request of each other operation of the API. */
+const reads = {
+  listKeys: () => ['/v1/keys'],
+  getKey: ({ second }) => [`/v1/keys/${second.id}`],
+  getKeyUsage: ({ second }) => [`/v1/keys/${second.id}/usage`],
+  getAllowlist: ({ second }) => [`/v1/keys/${second.id}/allowlist`],
+  verifyToken: ({ token }) => ['/v1/tokens/verify', { token: token.token }],
+  getProject: () => ['/v1/project'],
+  listAudit: () => ['/v1/audit'],
+  listWebhooks: () => ['/v1/webhooks'],
+  getWebhook: ({ webhook }) => [`/v1/webhooks/${webhook.id}`],
+  listDeliveries: ({ webhook }) => [`/v1/webhooks/${webhook.id}/deliveries`],
+  getDelivery: ({ webhook, eventId }) => [`/v1/webhooks/${webhook.id}/deliveries/${eventId}`],
+  countRecovery: ({ webhook }) => [`/v1/webhooks/${webhook.id}/recover`],
+  listEvents: () => ['/v1/events'],
+  getEvent: ({ eventId }) => [`/v1/events/${eventId}`],
+  listEventDeliveries: ({ eventId }) => [`/v1/events/${eventId}/deliveries`],
+  getStats: () => ['/v1/stats'],
+  listDocuments: () => ['/v1/documents'],
+  getDocument: () => ['/v1/documents/doc'],
+} as const satisfies Partial<Record<OperationId, RequestOf>>;
 
-/** Sends a request of an operation. */
-export function perform(scene: Scene, id: Changing, headers: Record<string, string> = {}, n = 0) {
-  const [path, body] = requests[id](scene, n);
-  return scene.admin(operations[id].method, path, { headers, ...(body && { body }) });
+export type Changing = keyof typeof changes;
+export type Protected = Changing | keyof typeof reads;
+const requests: Readonly<Record<Protected, RequestOf>> = { ...changes, ...reads };
+
+export const changing = Object.keys(changes) as Changing[];
+export const reading = Object.keys(reads) as (keyof typeof reads)[];
+export const protectedOperations = Object.keys(requests) as Protected[];
+
+interface Options {
+  headers?: Record<string, string>;
+  n?: number;
+  client?: Client;
+  /** Members of the body, in addition to those of the scene or instead of them. */
+  members?: object;
+  query?: string;
+}
+
+/** Sends a request of an operation, by default with the admin key. */
+export function perform(
+  scene: Scene,
+  id: Protected,
+  { headers = {}, n = 0, client = scene.admin, members, query = '' }: Options = {},
+): Promise<Answer> {
+  const [path, given] = requests[id](scene, n);
+  const body = members || given ? { ...given, ...members } : undefined;
+  return client(operations[id].method, path + query, { headers, ...(body && { body }) });
+}
+
+/** What is stored, apart from the use of keys. */
+const storedIn = ({ service }: Scene): string[] =>
+  [...service.db.items()].map(({ writeId: _, lastUsedAt: __, activeHours: ___, ...item }) => JSON.stringify(item));
+
+/** Sends a request, and requires that it changes nothing. */
+export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): Promise<Answer> {
+  const before = storedIn(scene);
+  const answer = await send();
+  const after = storedIn(scene);
+  expect(after.filter((item) => !before.includes(item))).toEqual([]);
+  expect(after).toHaveLength(before.length);
+  return answer;
 }
 
 /** Members with random values, and those about the use of a key. */

@@ -36,7 +36,7 @@ async function effectsOf(id: Changing, headers: Record<string, string>): Promise
     if (!isRead(name)) effects++;
     return act();
   };
-  expect((await perform(scene, id, headers)).status).toBeLessThan(300);
+  expect((await perform(scene, id, { headers })).status).toBeLessThan(300);
   return effects;
 }
 
@@ -52,15 +52,15 @@ describe('a function that stops after any of its effects', () => {
   it.each(changing)('leaves nothing undone when its request is repeated: %s', async (id) => {
     const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
     const complete = await newScene();
-    await perform(complete, id, headers);
+    await perform(complete, id, { headers });
     const expected = await stateOf(complete);
     const count = await effectsOf(id, headers);
     expect(count).toBeGreaterThan(0);
     for (let effects = 0; effects <= count; effects++) {
       const scene = await newScene();
-      await stopped(scene, () => perform(scene, id, headers), effects);
+      await stopped(scene, () => perform(scene, id, { headers }), effects);
       scene.service.clock.skip(RUNNING_MS);
-      const answer = await perform(scene, id, headers);
+      const answer = await perform(scene, id, { headers });
       await scene.service.clock.advance(EMAIL_WINDOW_MS);
       const state = await stateOf(scene);
       const label = `after effect ${effects} of ${count}, then ${answer.status}`;

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { CallerType } from '../../../lib/http/operation.ts';
+import { operations } from '../../../lib/http/operations.ts';
+import type { Permission } from '../../../lib/keys/token.ts';
+import { code, mint } from '../../support/documents.ts';
+import type { Client } from '../../support/service.ts';
+import { newScene, type Protected, perform, protectedOperations, type Scene, withoutEffect } from './scene.ts';
+
+const CALLERS: readonly [CallerType, Permission[]][] = [
+  ['admin', []],
+  ['live', []],
+  ['test', []],
+  ['read', []],
+  ['token', ['read']],
+  ['token', ['write']],
+  ['token', ['read', 'write']],
+];
+
+/** Whether a caller is allowed, from the path and method alone, independent of the operations table. The sync has a push. */
+function isAllowed(id: Protected, type: CallerType, permissions: readonly Permission[]): boolean {
+  const { method, path } = operations[id];
+  if (/^\/v1\/(keys|audit|project)/.test(path)) return type === 'admin';
+  const isRead = method === 'GET' && path.startsWith('/v1/documents');
+  if (type === 'read') return isRead;
+  if (type !== 'token') return true;
+  if (!/^\/v1\/(documents|sync|connections)/.test(path)) return false;
+  return permissions.includes(isRead || path.startsWith('/v1/connections') ? 'read' : 'write');
+}
+
+async function clientOf({ service, admin, live }: Scene, type: CallerType, permissions: Permission[]): Promise<Client> {
+  if (type === 'admin') return admin;
+  if (type === 'token') return service.as(await mint(service.as(live.key), ['*'], permissions, 600));
+  return service.as((await admin('POST', '/v1/keys', { body: { type } })).body.key);
+}
+
+it('knows a request of every operation with a credential', () => {
+  const all = Object.entries(operations).filter(([, { callers }]) => callers !== 'anyone');
+  expect([...protectedOperations].sort()).toEqual(all.map(([id]) => id).sort());
+});
+
+describe('an operation', () => {
+  it.each(
+    protectedOperations,
+  )('accepts only the callers of the specification, and changes nothing for others: %s', async (id) => {
+    const scene = await newScene();
+    for (const [type, permissions] of CALLERS) {
+      const client = await clientOf(scene, type, permissions);
+      const send = () => perform(scene, id, { client });
+      const label = `${type} ${permissions}`;
+      if (isAllowed(id, type, permissions)) expect((await send()).status, label).not.toBe(403);
+      else expect(code(await withoutEffect(scene, send)), label).toEqual([403, 'insufficient_permissions']);
+    }
+  });
+});
+
+/** Operations that create their resource if it does not exist, or compare it with their body. */
+const OTHERS: readonly Protected[] = ['putDocument', 'patchDocument', 'renewConnection'];
+const withResource = protectedOperations.filter((id) => operations[id].path.includes('{') && !OTHERS.includes(id));
+
+describe('a resource', () => {
+  it.each(withResource)('is not found by another project or in another environment: %s', async (id) => {
+    const scene = await newScene();
+    const stranger = await scene.service.project();
+    const sandbox: Client = (method, path, call) => scene.admin(method, `${path}?environment=sandbox`, call);
+    const ofProject = /^\/v1\/(keys|tokens)/.test(operations[id].path); // these are in no environment
+    for (const client of ofProject ? [stranger.admin] : [stranger.admin, await stranger.client('live'), sandbox]) {
+      const answer = await withoutEffect(scene, () => perform(scene, id, { client }));
+      expect(code(answer)).toEqual([404, 'not_found']);
+      expect(answer.body.detail).toMatch(/^No such \w+ exists in this project and environment\.$/);
+    }
+  });
+
+  const ofWebhook = withResource.filter((id) => operations[id].path.startsWith('/v1/webhooks/'));
+  it.each(ofWebhook)('is not found after its webhook is deleted: %s', async (id) => {
+    const scene = await newScene();
+    expect((await perform(scene, 'deleteWebhook')).status).toBe(204);
+    expect(code(await withoutEffect(scene, () => perform(scene, id)))).toEqual([404, 'not_found']);
+  });
+});

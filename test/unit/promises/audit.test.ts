@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { listed } from '../../support/documents.ts';
+import type { Client } from '../../support/service.ts';
+import { type Changing, changing, newScene, perform, type Scene, withoutEffect } from './scene.ts';
+
+type Entry = [action: string, target: string, detail: object];
+
+const environment = 'live';
+/** The audit entry of each operation that has one. `id` is the member of its response. */
+const ENTRIES: Readonly<Partial<Record<Changing, (scene: Scene, id: string) => Entry>>> = {
+  createKey: (_, id) => ['key.created', id, { type: 'admin', name: 'New 7', expires_at: null }],
+  changeKey: ({ live }) => ['key.changed', live.id, { name: 'Renamed 7' }],
+  rotateKey: ({ second }, id) => ['key.rotated', second.id, { replaced_by: id, expires_at: expect.any(String) }],
+  revokeKey: ({ second }) => ['key.revoked', second.id, {}],
+  setAllowlist: ({ second }) => ['key.allowlist_set', second.id, { cidrs: ['192.0.2.7/32'] }],
+  revokeToken: ({ token, adminKeyId }) => ['token.revoked', token.token_id, { key: adminKeyId }],
+  changeProject: ({ projectId }) => [
+    'project.changed',
+    projectId,
+    { name: 'Renamed 7', emails: ['new-7@example.com'] },
+  ],
+  sendTestEmail: ({ projectId }) => ['project.test_email_sent', projectId, {}],
+  confirmEmail: ({ projectId, email }) => ['project.email_confirmed', projectId, { email }],
+  createWebhook: (_, id) => ['webhook.created', id, { environment, events: ['sync.completed'] }],
+  changeWebhook: ({ webhook }) => ['webhook.changed', webhook.id, { environment, changed: ['description'] }],
+  deleteWebhook: ({ webhook }) => ['webhook.deleted', webhook.id, { environment }],
+  rotateSecret: ({ webhook }) => ['webhook.secret_rotated', webhook.id, { environment }],
+};
+
+const from = '127.0.0.7';
+const fromThere =
+  (client: Client): Client =>
+  (method, path, call) =>
+    client(method, path, { ...call, from });
+
+describe('the audit log', () => {
+  it.each(changing)('has the entry of %s with its actor and address, and without secrets', async (id) => {
+    const scene = await newScene();
+    const { admin, adminKey, second, live, token, webhook } = scene;
+    const before = await listed(admin, '/v1/audit');
+    const { body } = await perform(scene, id, { n: 7, client: fromThere(admin) });
+    const added = (await listed(admin, '/v1/audit')).slice(0, -before.length);
+    const [action, target, detail] = ENTRIES[id]?.(scene, body?.id) ?? [];
+    const own = { id: expect.any(String), at: expect.any(String), actor: scene.adminKeyId, address: from };
+    expect(added).toEqual(action ? [{ ...own, action, target, detail }] : []);
+    const secrets = [adminKey, second.key, live.key, token.token, webhook.secret, body?.key, body?.secret];
+    for (const secret of secrets) if (secret) expect(JSON.stringify(added)).not.toContain(secret);
+  });
+});
+
+const SETTING: readonly Changing[] = [
+  ...(['changeKey', 'setAllowlist', 'changeProject', 'changeWebhook', 'putDocument'] as const),
+  ...(['revokeKey', 'revokeToken', 'confirmEmail'] as const),
+];
+const DELETING: readonly Changing[] = ['deleteWebhook', 'deleteDocument', 'closeConnection'];
+
+describe('a repeated request', () => {
+  it.each([...SETTING, ...DELETING])('changes nothing, and sends no email: %s', async (id) => {
+    const scene = await newScene();
+    const first = await perform(scene, id);
+    const emails = scene.service.emails.length;
+    scene.service.clock.skip(1000);
+    const again = await withoutEffect(scene, () => perform(scene, id));
+    expect(scene.service.emails).toHaveLength(emails);
+    if (DELETING.includes(id)) expect(again.status).toBe(404);
+    else expect([again.status, again.body]).toEqual([first.status, first.body]);
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
+import type { Operation } from '../../../lib/http/operation.ts';
+import { operations } from '../../../lib/http/operations.ts';
+import { newScene, type Protected, perform, protectedOperations, withoutEffect } from './scene.ts';
+
+/** Values that a member accepts and rejects. */
+type Values = readonly [accepted: readonly unknown[], rejected: readonly unknown[]];
+
+const many = <Value>(length: number, of: (i: number) => Value): Value[] => Array.from({ length }, (_, i) => of(i));
+const text = (max: number): Values => [
+  ['x', '😀'.repeat(max)],
+  ['', '😀'.repeat(max + 1), 'a\nb', '\ud800', null, 1],
+];
+const ascii = (max: number): Values => [
+  [' ', 'x'.repeat(max)],
+  ['', 'x'.repeat(max + 1), 'é', null],
+];
+const whole = (min: number, max: number): Values => [
+  [min, max],
+  [min - 1, max + 1, min + 0.5, `${min}`, null, []],
+];
+const orNull = ([accepted, rejected]: Values): Values => [
+  [...accepted, null],
+  rejected.filter((value) => value !== null),
+];
+const words = (...known: string[]): Values => [known, ['', 'unknown', `${known[0]} `, null, known]];
+const time: Values = [
+  ['2030-01-31T12:00:00Z', '9999-12-31T23:59:59.999Z', '2030-01-31T12:00+01:00'],
+  ['2030-01-31', '2030-02-30T12:00:00Z', '1969-12-31T23:59:59Z', 'tomorrow', 1, ''],
+];
+const list = (of: (i: number) => unknown, min: number, max: number, bad: readonly unknown[] = []): Values => [
+  [many(min, of), many(max, of)],
+  [...(min > 0 ? [[]] : []), many(max + 1, of), [of(0), of(0)], [null], of(0), null, ...bad.map((each) => [each])],
+];
+const EVENT_TYPES = [
+  ...['document.created', 'document.changed', 'document.deleted'],
+  ...['sync.conflict', 'sync.completed', 'connection.lost'],
+];
+const NAMES = ['org:acme:doc', '.a', 'a'.repeat(64), many(16, () => 'a').join(':')];
+const NO_NAMES = ['', '.', '..', 'a b', 'a/b', 'ü', 'a::b', ':', 'a'.repeat(65), many(17, () => 'a').join(':'), null];
+const documentKey: Values = [NAMES, [...NO_NAMES, '*', 'a:*']];
+const pattern: Values = [
+  [...NAMES, '*', 'a:*:b'],
+  [...NO_NAMES, 'a*', '**', 'a:**'],
+];
+const patterns = (min: number) => list((i) => `d:${i}`, min, 32, pattern[1]);
+const email: Values = [
+  ['a@example.com', `${'a'.repeat(64)}@example.com`],
+  ['', 'nobody', 'a@b', 'a b@example.com', 'a@example.com\n', `${'a'.repeat(65)}@example.com`, null],
+];
+const address: Values = [
+  ['203.0.113.7', '2001:db8::1', '::ffff:203.0.113.7'],
+  ['', '1', '0x7f.1', '203.0.113', '203.0.113.7/32', 'fe80::1%eth0', 'localhost', null],
+];
+const secret: Values = [
+  ['x', 'x'.repeat(256)],
+  ['', 'x'.repeat(257), 'a\nb', 'whsec_short', null],
+];
+const wide = (members: number) => Object.fromEntries(many(members, (i) => [`f${i}`, 0]));
+const fields: Values = [
+  [{}, { '': '' }, { a: null }, wide(1000)],
+  [null, [], 'a', wide(1001)],
+];
+const publishedEvent = () => EXAMPLES.publishEvent.body;
+const push = () => ({ op: 'delete', document_key: 'd', base_revision: 1 });
+const onConflict = words('last_write_wins', 'keep_server', 'reject');
+const webhook = {
+  url: [['https://example.com/?a=1'], ['nothing', 'ftp://example.com/', 'https://user@example.com/#x', '', null]],
+  events: list((i) => EVENT_TYPES[i % 6], 1, 6, ['unknown']),
+  documents: patterns(0),
+  headers: [
+    [{}, { 'X-Tenant': 'acme' }],
+    [{ 'X-Service-Event-Id': 'x' }, { 'not a name': 'y' }, { A: 'ü' }, { A: '' }, { A: null }, null],
+  ],
+  description: orNull([
+    ['', '😀'.repeat(500)],
+    ['x'.repeat(501), 'a\nb', 1],
+  ]),
+  max_per_second: orNull(whole(1, 500)),
+} as const satisfies Record<string, Values>;
+
+/** The members of each body, from the specification. */
+const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values>>>>> = {
+  createKey: {
+    type: words('admin', 'live', 'test', 'read'),
+    name: text(100),
+    expires_at: [time[0], [...time[1], null]],
+  },
+  changeKey: { name: orNull(text(100)) },
+  rotateKey: { grace_seconds: whole(0, 86_400), expires_at: orNull(time) },
+  setAllowlist: {
+    cidrs: list((i) => `192.0.2.${i}`, 0, 100, [
+      '192.0.2.1/33',
+      '2001:db8::/129',
+      '192.0.2',
+      '*',
+      ...address[1].slice(-2),
+    ]),
+  },
+  createToken: {
+    documents: [patterns(1)[0].slice(0, 1), [...patterns(1)[1], many(32, (i) => `${'a'.repeat(60)}:${i}`)]],
+    permissions: list((i) => ['read', 'write'][i % 2], 1, 2, ['admin']),
+    ttl: whole(1, 86_400),
+  },
+  verifyToken: {
+    token: [
+      ['', 'x'.repeat(8192)],
+      ['x'.repeat(8193), 1, null],
+    ],
+    document_key: [
+      ['', ' ', '\ud800', 'x'.repeat(4096)],
+      ['x'.repeat(4097), 1, null],
+    ],
+    permission: words('read', 'write'),
+    address,
+  },
+  changeProject: { name: text(100), emails: list((i) => `${i}@example.com`, 1, 5, email[1]) },
+  confirmEmail: { email: [['works@example.com'], [...email[1], 'unknown@example.com']] },
+  createWebhook: { ...webhook, secret },
+  changeWebhook: { ...webhook, status: words('enabled', 'disabled') },
+  rotateSecret: { secret },
+  recover: {
+    since: time,
+    until: time,
+    per_second: whole(1, 500),
+    enable: [
+      [true, false],
+      [0, 'true', null],
+    ],
+  },
+  publishEvents: {
+    events: [
+      [many(1, publishedEvent), many(100, publishedEvent)],
+      [[], many(101, publishedEvent), [null], null],
+    ],
+  },
+  putDocument: { fields },
+  patchDocument: {
+    fields,
+    base_revision: [
+      [0, 1],
+      [-1, 0.5, '1', null, 99],
+    ],
+    on_conflict: onConflict,
+  },
+  sync: {
+    node_id: ascii(64),
+    sync_id: [
+      ['a', '_-', 'x'.repeat(64)],
+      ['', 'a b', 'x'.repeat(65), null],
+    ],
+    pattern,
+    push: [[many(25, push)], [many(26, push), [{ ...push(), op: 'unknown' }], [null], null]],
+    known: [
+      [{}, { 'a:b': 0 }],
+      [{ 'a b': 1 }, { a: -1 }, { a: 0.5 }, [], null],
+    ],
+    cursor: [[], [1, null]],
+    limit: whole(1, 100),
+  },
+  renewConnection: { node_id: ascii(64), document_key: documentKey, user: text(128), lease_seconds: whole(10, 900) },
+};
+
+/** The query parameters of all operations. A cursor has its own problem. */
+const QUERY: Readonly<Record<string, Values>> = {
+  environment: words('live', 'sandbox'),
+  limit: [
+    ['1', '100'],
+    ['0', '101', '1.0', '1e1', ''],
+  ],
+  since: time,
+  until: time,
+  from: [[], time[1]],
+  to: [['2026-01-31T12:00:00Z'], time[1]],
+  by: words('hour', 'day'),
+  group_by: words('webhook_id', 'at'),
+  type: words(...EVENT_TYPES),
+  status: words('pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'),
+  document_key: [
+    ['any text é', 'x'.repeat(512)],
+    ['', 'x'.repeat(513)],
+  ],
+  webhook_id: [[], ['', 'none']],
+  actor: [['', 'x'.repeat(100)], ['x'.repeat(101)]],
+  target: [['', 'x'.repeat(100)], ['x'.repeat(101)]],
+  prefix: [
+    ['.', ...NAMES],
+    ['', 'a b', 'a:', '*', 'a'.repeat(65)],
+  ],
+};
+
+const violationsIn = async (answer: ReturnType<typeof perform>): Promise<string[]> =>
+  ((await answer).body?.errors ?? []).map(({ field }: { field: string }) => field);
+/** The member of the body in which a violation is. */
+const memberOf = (field = ''): string => field.split(/[.[]/)[0] ?? '';
+
+describe('the input of an operation', () => {
+  const bodies = Object.entries(MEMBERS) as [Protected, Readonly<Record<string, Values>>][];
+
+  it.each(bodies)('has only the members and values of the specification: %s', async (id, members) => {
+    const scene = await newScene();
+    const { body: schema } = operations[id] as Operation;
+    expect(Object.keys((schema as unknown as { entries: object }).entries).sort()).toEqual(Object.keys(members).sort());
+    for (const [name, [accepted, rejected]] of Object.entries({ ...members, unknown: [[], [1, null]] as Values })) {
+      for (const value of rejected) {
+        const send = () => perform(scene, id, { members: { [name]: value } });
+        const answer = await withoutEffect(scene, send);
+        const label = `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${answer.text.slice(0, 300)}`;
+        expect([answer.status, answer.body.code], label).toEqual([400, 'invalid_request']);
+        expect(memberOf(answer.body.errors[0].field), label).toBe(name);
+      }
+      for (const value of accepted) {
+        const label = `${name} ${JSON.stringify(value)?.slice(0, 80)}`;
+        expect(
+          (await violationsIn(perform(scene, id, { members: { [name]: value } }))).map(memberOf),
+          label,
+        ).not.toContain(name);
+      }
+    }
+  });
+
+  it.each(protectedOperations)('has only the query parameters and values of the specification: %s', async (id) => {
+    const scene = await newScene();
+    const names = ['environment', ...Object.keys(operations[id].query)].filter((name) => name !== 'cursor');
+    for (const name of [...names, 'unknown']) {
+      const [accepted, rejected] = QUERY[name] ?? [[], ['1']];
+      const send = (value: unknown) => perform(scene, id, { query: `?${name}=${encodeURIComponent(String(value))}` });
+      for (const value of rejected.filter((each) => each !== null && String(each).isWellFormed()))
+        expect(await violationsIn(withoutEffect(scene, () => send(value))), `${name} ${value}`).toEqual([name]);
+      for (const value of accepted) expect(await violationsIn(send(value)), `${name} ${value}`).not.toContain(name);
+    }
+  });
+});
