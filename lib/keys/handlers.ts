@@ -98,11 +98,11 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       // The new key takes the place of an admin key without an expiry, unless the body gives it one.
       const isCountedOn = type === 'admin' && isLasting(old, now) && !isLasting(record, now);
       const others = () => (isCountedOn ? lastingAdminKeys(keys, old, now, caller.keyId) : null);
-      if (!(await relyingOnOne(others(), async () => true))) return lastAdminKey();
+      if (!(await relyingOnOne(keys, others(), async () => true))) return lastAdminKey();
       const notice = type === 'admin' ? adminKeyRotated(old, record) : null;
       const also = [...idempotencyWrites(response), entry];
       const isRotated = await notify(request, now, notice, () =>
-        relyingOnOne(others(), (other) => keys.rotate(old, record, expiresAt, other, also)),
+        relyingOnOne(keys, others(), (condition) => keys.rotate(old, record, expiresAt, [...condition, ...also])),
       );
       return isRotated ? response : notRotatable();
     },
@@ -130,7 +130,9 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       const others = isLeft ? null : lastingAdminKeys(keys, record, now, caller.keyId, admits);
       const detail = { cidrs };
       const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
-      const isSet = await relyingOnOne(others, (other) => keys.setCidrs(record.id, cidrs, other, [entry]));
+      const isSet = await relyingOnOne(keys, others, (condition) =>
+        keys.setCidrs(record.id, cidrs, [...condition, entry]),
+      );
       return isSet
         ? { body: { id: record.id, cidrs } }
         : new Problem(

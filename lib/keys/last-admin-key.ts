@@ -1,6 +1,8 @@
 import { isLasting, type KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
+type Writes = Parameters<KeyStore['revoke']>[2];
+
 /**
  * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
  * last working admin key without an expiry. `callerKeyId` is the key of the request.
@@ -9,12 +11,14 @@ export async function revokeSafely(
   keys: KeyStore,
   record: KeyRecord,
   revokedAt: number,
-  also: Parameters<KeyStore['revoke']>[3],
+  also: Writes,
   callerKeyId: string,
 ): Promise<KeyRecord | undefined> {
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
   const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt, callerKeyId) : null;
-  const isFirst = await relyingOnOne(others, (other) => keys.revoke(record.id, revokedAt, other, also));
+  const isFirst = await relyingOnOne(keys, others, (condition) =>
+    keys.revoke(record.id, revokedAt, [...condition, ...also]),
+  );
   if (isFirst) return { ...record, revokedAt };
   const stored = await keys.get(record.id);
   return stored?.revokedAt === undefined ? undefined : stored;
@@ -42,10 +46,11 @@ export async function* lastingAdminKeys(
  * `null`. Returns `false` if no condition holds.
  */
 export async function relyingOnOne(
+  keys: KeyStore,
   others: AsyncGenerator<KeyRecord> | null,
-  change: (other?: KeyRecord) => Promise<boolean>,
+  change: (condition: Writes) => Promise<boolean>,
 ): Promise<boolean> {
-  if (others === null) return change();
-  for await (const other of others) if (await change(other)) return true;
+  if (others === null) return change([]);
+  for await (const other of others) if (await change([keys.stillLasting(other)])) return true;
   return false;
 }

@@ -1,9 +1,8 @@
 import { all, type Condition, check, exists, is, isAbsent, isNew, isStill, put, update } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
-import { filtered } from '../aws/queries.ts';
+import { filtered, keysQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
-import { BY_PROJECT } from '../deployment.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import type { KeyRecord } from './key.ts';
 import type { KeyUse } from './usage.ts';
@@ -11,13 +10,6 @@ import type { KeyUse } from './usage.ts';
 /** `keysOf` puts the record into the index of its project. */
 export const putKey = (record: KeyRecord): Write =>
   put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record }, isNew);
-
-const ofProject = (projectId: string) => ({
-  IndexName: BY_PROJECT,
-  KeyConditionExpression: 'keysOf = :project',
-  ExpressionAttributeValues: { ':project': projectId },
-  ScanIndexForward: false,
-});
 
 /** The keys of all projects. */
 export function apiKeys(table: Table) {
@@ -32,7 +24,7 @@ export function apiKeys(table: Table) {
      * and its oldest keys. A new key can appear with a short delay.
      */
     async *adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
-      const admins = filtered(ofProject(projectId), is('type', 'admin'));
+      const admins = filtered(keysQuery(projectId), is('type', 'admin'));
       for (const ScanIndexForward of [false, true]) {
         const { items, next } = await table.queryPages({ ...admins, ScanIndexForward }, Number.POSITIVE_INFINITY);
         yield* items as unknown as KeyRecord[];
@@ -47,7 +39,8 @@ export function apiKeys(table: Table) {
       after?: string,
     ): Promise<{ keys: KeyRecord[]; next: string | undefined }> {
       const { items, next } = await table.query({
-        ...ofProject(projectId),
+        ...keysQuery(projectId),
+        ScanIndexForward: false,
         Limit: limit,
         after: after === undefined ? undefined : { ...itemKey.key(after), keysOf: projectId },
       });
@@ -59,68 +52,37 @@ export function apiKeys(table: Table) {
       if ((await table.write([putKey(record), ...also])).length > 0) throw new Error('The new key id is taken');
     },
 
-    /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `relyingOn`: as for `revoke`. */
-    async rotate(
-      old: KeyRecord,
-      fresh: KeyRecord,
-      expiresAt: number,
-      relyingOn: KeyRecord | undefined,
-      also: readonly Write[],
-    ): Promise<boolean> {
-      const change = { replacedBy: fresh.id, expiresAt };
-      return changeKey(old.id, change, relyingOn, [putKey(fresh), ...also], isAsRead(old));
-    },
+    /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. */
+    rotate: (old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly Write[]): Promise<boolean> =>
+      change(old.id, { replacedBy: fresh.id, expiresAt }, isAsRead(old), [putKey(fresh), ...also]),
 
     /** `false` if there is no such key. */
-    async rename(id: string, name: string | null, also: readonly Write[]): Promise<boolean> {
-      return changeKey(id, { name }, undefined, also);
-    },
+    rename: (id: string, name: string | null, also: readonly Write[]): Promise<boolean> =>
+      change(id, { name }, exists, also),
 
-    /**
-     * `relyingOn` is another key that must not have changed since it was read. Returns `false` if it has, or if the key is already
-     * revoked.
-     */
-    async revoke(
-      id: string,
-      revokedAt: number,
-      relyingOn: KeyRecord | undefined,
-      also: readonly Write[],
-    ): Promise<boolean> {
-      return changeKey(id, { revokedAt }, relyingOn, also, all(exists, isAbsent('revokedAt')));
-    },
+    /** `false` if the key is already revoked. */
+    revoke: (id: string, revokedAt: number, also: readonly Write[]): Promise<boolean> =>
+      change(id, { revokedAt }, all(exists, isAbsent('revokedAt')), also),
 
-    /** `relyingOn`: as for `revoke`. */
-    async setCidrs(
-      id: string,
-      cidrs: string[],
-      relyingOn: KeyRecord | undefined,
-      also: readonly Write[],
-    ): Promise<boolean> {
-      return changeKey(id, { cidrs }, relyingOn, also);
-    },
+    setCidrs: (id: string, cidrs: string[], also: readonly Write[]): Promise<boolean> =>
+      change(id, { cidrs }, exists, also),
+
+    /** The condition that a key still works without an expiry, from the same addresses, for the change of another key. */
+    stillLasting: ({ id, cidrs }: KeyRecord): Write =>
+      check(itemKey.key(id), all(isAbsent('revokedAt'), isAbsent('expiresAt'), is('cidrs', cidrs))),
 
     /** Replaces the revoked tokens that were read. `false` if another request has changed them since. */
-    async setRevokedTokens(read: KeyRecord, revokedTokens: string[], also: readonly Write[]): Promise<boolean> {
-      const asRead = all(exists, isStill('revokedTokens', read.revokedTokens));
-      return (await table.write([update(itemKey.key(read.id), { revokedTokens }, asRead), ...also])).length === 0;
-    },
+    setRevokedTokens: (read: KeyRecord, revokedTokens: string[], also: readonly Write[]): Promise<boolean> =>
+      change(read.id, { revokedTokens }, all(exists, isStill('revokedTokens', read.revokedTokens)), also),
 
     /** Records a use, unless another one was recorded since the key was read. */
     async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {
-      const asRead = all(exists, isStill('lastUsedAt', read.lastUsedAt));
-      await table.write([update(itemKey.key(read.id), { ...use }, asRead)]);
+      await change(read.id, { ...use }, all(exists, isStill('lastUsedAt', read.lastUsedAt)), []);
     },
   };
 
-  async function changeKey(
-    id: string,
-    change: Item,
-    relyingOn: KeyRecord | undefined,
-    also: readonly Write[],
-    condition = exists,
-  ): Promise<boolean> {
-    const others = relyingOn ? [check(itemKey.key(relyingOn.id), isLastingStill(relyingOn))] : [];
-    return (await table.write([update(itemKey.key(id), change, condition), ...others, ...also])).length === 0;
+  async function change(id: string, values: Item, condition: Condition, also: readonly Write[]): Promise<boolean> {
+    return (await table.write([update(itemKey.key(id), values, condition), ...also])).length === 0;
   }
 }
 
@@ -157,7 +119,3 @@ export function keysWithProject(table: Table) {
 /** The key is neither rotated nor revoked, and its allowlist is still the one that the new key gets. */
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>
   all(exists, isAbsent('replacedBy'), isAbsent('revokedAt'), is('cidrs', cidrs));
-
-/** The condition that the key still works without an expiry, from the same addresses. */
-const isLastingStill = ({ cidrs }: KeyRecord): Condition =>
-  all(isAbsent('revokedAt'), isAbsent('expiresAt'), is('cidrs', cidrs));

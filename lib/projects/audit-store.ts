@@ -1,37 +1,29 @@
 import type { Backend } from '../aws/backend.ts';
 import { areAsGiven, isNew, put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
-import { FILTERED_ITEMS, idRange, rangeQuery } from '../aws/queries.ts';
+import { idRange, newestOf, rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
 import { type Random, sortableId } from '../ids.ts';
-import { AUDIT_KEPT_MS, type AuditedChange, type AuditFilter, type AuditRecord } from './audit.ts';
+import { AUDIT_KEPT_MS, type AuditedChange, type AuditRecord } from './audit.ts';
 
 /** Who changed what in each project. */
 export const auditLog = (table: Table) => ({
-  /** Newest first. With a filter, a page can be short before the end. */
+  /** Newest first, since a time in milliseconds since 1970. With a filter, a page can be short before the end. */
   async list(
     projectId: string,
-    { since, actor, target }: AuditFilter,
+    { since, ...filter }: { since: number; actor: string | undefined; target: string | undefined },
     limit: number,
     after?: string,
   ): Promise<{ entries: AuditRecord[]; next: string | undefined }> {
     const range = idRange('aud', { since });
     if (!range) return { entries: [], next: undefined };
-    const filters = areAsGiven({ actor, target });
-    const { pk } = itemKey.audit(projectId, '');
-    const { items, next } = await table.queryPages(
-      {
-        ...rangeQuery({ pk }, range, filters),
-        Limit: filters.length > 0 ? FILTERED_ITEMS : limit,
-        ScanIndexForward: false,
-        after: after === undefined ? undefined : itemKey.audit(projectId, after),
-      },
-      limit,
-    );
-    return { entries: items as unknown as AuditRecord[], next: next?.sk };
+    const keyOf = (id: string) => itemKey.audit(projectId, id);
+    const query = rangeQuery({ pk: keyOf('').pk }, range, areAsGiven(filter));
+    const { items, next } = await newestOf(table, [{ query, keyOf }], { limit, after });
+    return { entries: items as unknown as AuditRecord[], next };
   },
 });
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Json } from '../json.ts';
 import { described, iso, jsonObject, resource, timestamp } from '../schema.ts';
 
 /** The retention of audit entries in days. */
@@ -26,31 +25,6 @@ const AUDIT_ACTIONS = [
   'webhook.secret_rotated',
   'webhook.deleted',
 ] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/** An entry of the audit log. It never contains secrets. */
-export interface AuditRecord {
-  id: string;
-  projectId: string;
-  at: number;
-  /** The key that was used; `null` if the service or the operator made the change. */
-  actor: string | null;
-  address: string | null;
-  action: AuditAction;
-  target: string;
-  detail: { [member: string]: Json };
-}
-
-/** A change to record. Without an `actor` and an `address`, it did not come through the API. */
-export type AuditedChange = Pick<AuditRecord, 'projectId' | 'at' | 'action' | 'target'> &
-  Partial<Pick<AuditRecord, 'actor' | 'address' | 'detail'>>;
-
-export interface AuditFilter {
-  /** Milliseconds since 1970. */
-  since: number;
-  actor: string | undefined;
-  target: string | undefined;
-}
 
 export const AuditEntryResource = resource('AuditEntry', {
   id: described(v.string(), 'Identifies the entry.'),
@@ -67,6 +41,16 @@ export const AuditEntryResource = resource('AuditEntry', {
   target: described(v.string(), 'The id of the changed resource.'),
   detail: described(jsonObject, 'Details of the change. Never contains secrets.'),
 });
+
+/** An entry of the audit log, which is stored for its project. It never contains secrets. */
+export interface AuditRecord extends Omit<v.InferOutput<typeof AuditEntryResource>, 'at'> {
+  projectId: string;
+  at: number;
+}
+
+/** A change to record. Without an `actor` and an `address`, it did not come through the API. */
+export type AuditedChange = Pick<AuditRecord, 'projectId' | 'at' | 'action' | 'target'> &
+  Partial<Pick<AuditRecord, 'actor' | 'address' | 'detail'>>;
 
 export const auditResource = ({ at, id, actor, address, action, target, detail }: AuditRecord) => ({
   id,

@@ -4,7 +4,7 @@ import { sortableId } from '../ids.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
 import { apiKeys } from '../keys/store.ts';
 import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
-import type { AuditAction } from './audit.ts';
+import type { AuditRecord } from './audit.ts';
 import { auditEntry } from './audit-store.ts';
 import { Position, ProjectId, projectData } from './data-store.ts';
 import { deleteProject, deletionResource } from './deletion-handlers.ts';
@@ -120,7 +120,7 @@ export function operatorHandler(backend: Backend) {
     return { ...(await summaryOf(project)), emails, undeliverable_emails };
   }
 
-  async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditAction) {
+  async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditRecord['action']) {
     const before = await projects.existing(projectId);
     if ((before.suspendedAt === undefined) !== (suspendedAt === undefined)) {
       await projects.suspend(projectId, suspendedAt, [

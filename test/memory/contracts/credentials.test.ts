@@ -26,7 +26,7 @@ describe.each(stores)('credentials in $name', ({ table }) => {
   it('returns every later change of the key and of the project', async () => {
     const { project, key, read } = await given();
     await read(key.id);
-    await apiKeys(table).revoke(key.id, now, undefined, []);
+    await apiKeys(table).revoke(key.id, now, []);
     await projects(table).suspend(project.id, now, []);
     expect(await read(key.id)).toMatchObject({ revokedAt: now, project: { suspendedAt: now } });
   });

@@ -89,23 +89,23 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
       const old = await create({ cidrs: ['192.0.2.0/24'] });
       const fresh = newKey({ projectId: old.projectId, cidrs: old.cidrs, replaces: old.id });
       const { also, isWritten } = companion(table);
-      expect(await keys.rotate(old, fresh, LATER, undefined, also)).toBe(true);
+      expect(await keys.rotate(old, fresh, LATER, also)).toBe(true);
       expect(await stored(old.id)).toEqual({ ...old, replacedBy: fresh.id, expiresAt: LATER });
       expect(await stored(fresh.id)).toEqual(fresh);
       expect(await isWritten()).toBe(true);
     });
 
     it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
-      ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, undefined, [])],
-      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
-      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
+      ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, now, [])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
     ])('is false and changes nothing if the key %s concurrently', async (_, happen) => {
       const old = await create();
       await happen(old);
       const before = await stored(old.id);
       const fresh = newKey();
       const { also, isWritten } = companion(table);
-      expect(await keys.rotate(old, fresh, LATER + 1, undefined, also)).toBe(false);
+      expect(await keys.rotate(old, fresh, LATER + 1, also)).toBe(false);
       expect(await stored(old.id)).toEqual(before);
       expect(await keys.get(fresh.id)).toBeUndefined();
       expect(await isWritten()).toBe(false);
@@ -116,15 +116,18 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
     it('stores the time, and is false and changes nothing for a revoked key', async () => {
       const { also, isWritten } = companion(table);
       const record = await create();
-      expect(await keys.revoke(record.id, now, undefined, [])).toBe(true);
-      expect(await keys.revoke(record.id, LATER, undefined, also)).toBe(false);
+      expect(await keys.revoke(record.id, now, [])).toBe(true);
+      expect(await keys.revoke(record.id, LATER, also)).toBe(false);
       expect(await isWritten()).toBe(false);
       expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
     });
 
     it('keeps one of two admin keys that rely on each other', async () => {
       const [a, b] = [await create(), await create()];
-      const revoked = await Promise.all([keys.revoke(a.id, now, b, []), keys.revoke(b.id, now, a, [])]);
+      const revoked = await Promise.all([
+        keys.revoke(a.id, now, [keys.stillLasting(b)]),
+        keys.revoke(b.id, now, [keys.stillLasting(a)]),
+      ]);
       expect(revoked.filter(Boolean)).toHaveLength(1);
       const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
       expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
@@ -132,63 +135,55 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   type Also = readonly Write[];
-  type Change = (id: string, relyingOn?: KeyRecord, from?: typeof keys, also?: Also) => Promise<boolean>;
+  type Change = (id: string, also: Also, from?: typeof keys) => Promise<boolean>;
   describe.each<[string, Change, Partial<KeyRecord>]>([
-    [
-      'revoke',
-      (id, relyingOn, from = keys, also = []) => from.revoke(id, LATER, relyingOn, also),
-      { revokedAt: LATER },
-    ],
-    [
-      'setCidrs',
-      (id, relyingOn, from = keys, also = []) => from.setCidrs(id, ['192.0.2.9/32'], relyingOn, also),
-      { cidrs: ['192.0.2.9/32'] },
-    ],
+    ['revoke', (id, also, from = keys) => from.revoke(id, LATER, also), { revokedAt: LATER }],
+    ['setCidrs', (id, also, from = keys) => from.setCidrs(id, ['192.0.2.9/32'], also), { cidrs: ['192.0.2.9/32'] }],
     [
       'rotate',
-      async (id, relyingOn, from = keys, also = []) => {
+      async (id, also, from = keys) => {
         const old = await keys.get(id);
-        return old !== undefined && from.rotate(old, newKey(), LATER, relyingOn, also);
+        return old !== undefined && from.rotate(old, newKey(), LATER, also);
       },
       { replacedBy: expect.any(String), expiresAt: LATER },
     ],
   ])('%s', (_, change, changed) => {
     it('succeeds while the key that it relies on is unchanged, and does not change that key', async () => {
       const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
-      expect(await change(record.id, other)).toBe(true);
+      expect(await change(record.id, [keys.stillLasting(other)])).toBe(true);
       expect(await stored(record.id)).toEqual({ ...record, ...changed });
       expect(await stored(other.id)).toEqual(other);
     });
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
-      ['was revoked', ({ id }) => keys.revoke(id, now, undefined, [])],
-      ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, undefined, [])],
-      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], undefined, [])],
+      ['was revoked', ({ id }) => keys.revoke(id, now, [])],
+      ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, [])],
+      ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
     ])('is false and changes nothing if the key that it relies on %s concurrently', async (_, happen) => {
       const [record, other] = [await create(), await create()];
       await happen(other);
-      expect(await change(record.id, other)).toBe(false);
+      expect(await change(record.id, [keys.stillLasting(other)])).toBe(false);
       expect(await stored(record.id)).toEqual(record);
     });
 
     it('is one transaction with the other writes', async () => {
       const [record, refused] = [await create(), await create()];
       const { also, isWritten } = companion(table);
-      expect(await change(record.id, undefined, keys, also)).toBe(true);
+      expect(await change(record.id, also)).toBe(true);
       expect(await isWritten()).toBe(true);
-      expect(await change(refused.id, undefined, keys, companion(table, { isRefused: true }).also)).toBe(false);
+      expect(await change(refused.id, companion(table, { isRefused: true }).also)).toBe(false);
       expect(await stored(refused.id)).toEqual(refused);
     });
 
     it('is false if the key that it relies on is missing', async () => {
       const record = await create();
-      expect(await change(record.id, newKey())).toBe(false);
+      expect(await change(record.id, [keys.stillLasting(newKey())])).toBe(false);
       expect(await stored(record.id)).toEqual(record);
     });
 
     it.each([
-      ['alone', async () => undefined],
-      ['relying on another', async () => create()],
+      ['alone', async () => []],
+      ['relying on another', async () => [keys.stillLasting(await create())]],
     ])('succeeds %s after a lost response', async (_, relying) => {
       const record = await create();
       expect(await change(record.id, await relying(), apiKeys(lossy))).toBe(true);
@@ -255,9 +250,9 @@ describe.each(stores)('keys in $name', ({ table, lossy, short }) => {
   });
 
   it.each<[string, (missing: KeyRecord) => Promise<unknown>]>([
-    ['rotate', (missing) => keys.rotate(missing, newKey(), LATER, undefined, [])],
-    ['revoke', ({ id }) => keys.revoke(id, LATER, undefined, [])],
-    ['setCidrs', ({ id }) => keys.setCidrs(id, [], undefined, [])],
+    ['rotate', (missing) => keys.rotate(missing, newKey(), LATER, [])],
+    ['revoke', ({ id }) => keys.revoke(id, LATER, [])],
+    ['setCidrs', ({ id }) => keys.setCidrs(id, [], [])],
     ['rename', ({ id }) => keys.rename(id, 'New', [])],
     ['setRevokedTokens', (missing) => keys.setRevokedTokens(missing, ['tok_1'], [])],
     ['recordUse', (missing) => keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] })],

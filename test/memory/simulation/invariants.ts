@@ -9,7 +9,7 @@ import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
 import { isLasting, type KeyRecord } from '../../../lib/keys/key.ts';
-import type { AuditAction, AuditRecord } from '../../../lib/projects/audit.ts';
+import type { AuditRecord } from '../../../lib/projects/audit.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
@@ -636,9 +636,9 @@ function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): vo
 /** Every revocation, rotation and disabling is in the audit log, because one transaction writes both. */
 function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
   const entries = items.filter(({ pk }) => String(pk).startsWith('AUDIT#')) as unknown as AuditRecord[];
-  const targets = (action: AuditAction) =>
+  const targets = (action: AuditRecord['action']) =>
     new Set(entries.filter((entry) => entry.action === action).map(({ target }) => target));
-  const ended: [AuditAction, string[]][] = [
+  const ended: [AuditRecord['action'], string[]][] = [
     ['key.revoked', keys.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => id)],
     ['key.rotated', keys.filter(({ replacedBy }) => replacedBy !== undefined).map(({ id }) => id)],
     [
