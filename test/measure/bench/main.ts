@@ -4,7 +4,6 @@ import { UserError } from '../../../infra/user-error.ts';
 import { measureBundles } from './bundles.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
-import { measureFunctions } from './functions.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureThroughput } from './throughput.ts';
 
@@ -13,10 +12,6 @@ type Measure = (assembly: string) => Promise<object>;
 /** Each measurement by its name, with the title of its table. */
 const MEASUREMENTS: Record<string, readonly [title: string, measure: Measure]> = {
   bundles: ['Functions: size of the minified bundle, and import time relative to an empty module', measureBundles],
-  functions: [
-    'Functions: processor time of an authorization and of a delivery, as a ratio to what no program could do without',
-    measureFunctions,
-  ],
   throughput: [
     'Throughput of 1,000 concurrent events, and processor time of the local stack per delivery',
     measureThroughput,

@@ -1,6 +1,5 @@
 import type { LocalStack } from '../../../infra/local/stack.ts';
 import { changed } from '../../support/changed.ts';
-import { bareClient } from './bare-client.ts';
 import { startEndpoint } from './endpoint-process.ts';
 import { median } from './median.ts';
 import { createProject } from './project.ts';
@@ -12,8 +11,6 @@ const BATCH = 100;
 const REPEATS = 5;
 /** Warm-up rounds, in which functions start, code is compiled and endpoints get their lanes. */
 const WARM_UP = 3;
-/** The concurrent requests of the bare client. */
-const TOGETHER = 20;
 /** The publishers with one request per event, and the rate and the number of events if the rate is limited. */
 const PUBLISHERS = 32;
 const STEADY_PER_SECOND = 50;
@@ -21,19 +18,16 @@ const STEADY_EVENTS = 250;
 
 const event = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 
-const BODIES = Array.from({ length: EVENTS }, (_, i) => JSON.stringify(event(i)));
-
 /**
  * Measures events from their publication, in batches of 100, one per request, or with the publisher of the npm package, to the last
- * delivery. Compares their rates with one request per event, and their CPU time with the same signed POSTs of a bare client. Counts the CPU time of this process, which runs the local stack except for the database, the
- * endpoint and the publisher. `in_functions_ms` is the part of the worker threads, for which Lambda charges on AWS. The rest is API Gateway,
- * SQS, IAM and the proxy of the table.
+ * delivery. Compares their rates with one request per event. Counts the CPU time of this process, which runs the local stack except for
+ * the database, the endpoint and the publisher. `in_functions_ms` is the part of the worker threads, for which Lambda charges on AWS. The
+ * rest is API Gateway, SQS, IAM and the proxy of the table.
  */
 export async function measureThroughput(assembly: string) {
   const { stack, stop } = await startBench(assembly);
   const endpoint = await startEndpoint();
   const publisher = await startPublisher();
-  const postAll = bareClient(endpoint.url, TOGETHER);
   const { post, adminKey } = await createProject(stack);
   await post('/v1/webhooks', { url: endpoint.url, events: ['document.changed'] });
   const access = { baseUrl: stack.baseUrl, adminKey };
@@ -41,7 +35,6 @@ export async function measureThroughput(assembly: string) {
   const oneByOne = `one request each, ${PUBLISHERS} publishers`;
   const steady = { ...single, events: STEADY_EVENTS, perSecond: STEADY_PER_SECOND };
   const cases: [name: string, deliveries: number, run: () => Promise<void>][] = [
-    ['bare client', EVENTS, () => postAll(BODIES)],
     ['1 webhook', EVENTS, await publisherTo(stack, endpoint.url)],
     [oneByOne, EVENTS, () => publisher.publish({ ...single, events: EVENTS })],
     ['publisher of the npm package', EVENTS, () => publisher.publish({ ...access, events: EVENTS })],
@@ -57,7 +50,6 @@ export async function measureThroughput(assembly: string) {
   endpoint.stop();
   publisher.stop();
   await stop();
-  const cpuOf = (name: string) => median((taken.get(name) ?? []).map(({ cpuMs }) => cpuMs));
   const perSecond = (name: string) => 1 / median((taken.get(name) ?? []).map(({ seconds }) => seconds));
   return Object.fromEntries(
     [...taken].map(([name, runs]) => [
@@ -65,9 +57,8 @@ export async function measureThroughput(assembly: string) {
       {
         a_second: Math.round(perSecond(name)),
         to_one_request_each: Number((perSecond(name) / perSecond(oneByOne)).toPrecision(2)),
-        cpu_ms_each: Number(cpuOf(name).toPrecision(3)),
+        cpu_ms_each: Number(median(runs.map(({ cpuMs }) => cpuMs)).toPrecision(3)),
         in_functions_ms: Number(median(runs.map(({ functionsMs }) => functionsMs)).toPrecision(3)),
-        cpu_ratio: Number((cpuOf(name) / cpuOf('bare client')).toPrecision(3)),
       },
     ]),
   );

@@ -23,6 +23,8 @@ const WEBHOOKS = 100;
 const BATCHES = [10, 100];
 /** The measured invocations of each size, after one that loads the code and opens connections. */
 const REPEATS = 3;
+/** The measured authorizations, after as many that let the engine compile the code. */
+const AUTHORIZATIONS = 300;
 
 interface CpuRow {
   memory_mb: number;
@@ -33,23 +35,32 @@ interface CpuRow {
 }
 
 /**
- * Runs the bundles of the fan-out and of a lane with the CPU share of a memory size: a fan-out of 100 events to 100 webhooks, and
- * batches of deliveries over TLS 1.3 to 100 hosts. A record fails if a call of a service or an attempt exceeds its time limit.
+ * Runs the bundles of the authorizer, of the fan-out and of a lane with the CPU share of a memory size: authorizations with a
+ * token, a fan-out of 100 events to 100 webhooks, and batches of deliveries over TLS 1.3 to 100 hosts. A record fails if a call
+ * of a service or an attempt exceeds its time limit.
  */
 export async function measureCpu(assembly: string, memorySizes: readonly number[] = [512, 1024, MB_OF_VCPU]) {
   const { stack, databaseEndpoint, stop } = await startBench(assembly);
   for (const mapping of stack.mappings.values()) mapping.Enabled = false; // the bench invokes the functions
-  stack.iam.isPermissive = true; // one process runs two functions
+  stack.iam.isPermissive = true; // one process runs three functions
   const endpoints = fork(new URL('./endpoints-process.ts', import.meta.url), [String(WEBHOOKS)]);
   const [urls] = (await once(endpoints, 'message')) as [string[]];
   const { post } = await createProject(stack);
+  const { token = '' } = await post('/v1/tokens', { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 });
   for (const url of urls) await post('/v1/webhooks', { url, events: ['document.changed'] });
   const rows: Record<string, CpuRow> = {};
   for (const memory_mb of memorySizes) {
     await post('/v1/events/batch', { events: Array.from({ length: EVENTS }, () => changed()) });
     const fanOut = functionNamed(stack, 'FanOut');
     const lane = functionNamed(stack, 'DeliverNew');
-    const child = start({ ...fanOut.variables, ...lane.variables, ...stack.environment, LANE: 'new' });
+    const authorizer = functionNamed(stack, 'Authorize');
+    const child = start({
+      ...authorizer.variables,
+      ...fanOut.variables,
+      ...lane.variables,
+      ...stack.environment,
+      LANE: 'new',
+    });
     const invoke = async (invocation: Invocation): Promise<Invoked> => {
       child.send(invocation);
       return ((await once(child, 'message')) as [Invoked])[0];
@@ -67,6 +78,10 @@ export async function measureCpu(assembly: string, memorySizes: readonly number[
         failed: all.reduce((sum, { failures }) => sum + failures, 0),
       };
     };
+    const authorized: Invoked[] = [];
+    for (let i = 0; i < 2 * AUTHORIZATIONS; i++)
+      authorized.push(await invoke({ path: authorizer.path, event: authorizerEvent(token) }));
+    add('authorization with a token', 1, authorized.slice(AUTHORIZATIONS));
     const fannedOut = await invoke({ path: fanOut.path, event: { Records: records } });
     add(`fan-out of ${EVENTS} events to ${WEBHOOKS} webhooks`, EVENTS * WEBHOOKS, [fannedOut]);
     for (const size of BATCHES) {
@@ -100,11 +115,20 @@ function start(variables: Record<string, string>): ChildProcess {
 function functionNamed({ template }: LocalStack, name: string) {
   const found = template
     .ofType<FunctionProperties>('AWS::Lambda::Function')
-    .find(({ id }) => new RegExp(`^Delivery${name}[0-9A-F]{8}$`).test(id));
+    .find(({ id }) => new RegExp(`^(Delivery)?${name}[0-9A-F]{8}$`).test(id));
   if (!found) throw new Error(`The template has no function ${name}`);
   const { properties } = found;
   return { path: modulePathOf(template, properties), variables: properties.Environment?.Variables ?? {} };
 }
+
+const authorizerEvent = (credential: string) => ({
+  type: 'REQUEST',
+  methodArn: 'arn:aws:execute-api:us-east-1:000000000000:api/prod/GET/v1/documents',
+  httpMethod: 'GET',
+  resource: '/v1/documents',
+  multiValueHeaders: { Authorization: [`Bearer ${credential}`] },
+  requestContext: { requestId: 'bench', identity: { sourceIp: '127.0.0.1' } },
+});
 
 /** The events of the table that no function has received, as records of its stream. */
 async function newEvents(endpoint: string, { tableName, streamArn }: LocalStack, rows: object) {
@@ -119,7 +143,7 @@ async function newEvents(endpoint: string, { tableName, streamArn }: LocalStack,
     after = page.LastEvaluatedKey;
   } while (after);
   client.destroy();
-  const first = Object.keys(rows).length / (1 + BATCHES.length);
+  const first = Object.keys(rows).length / (2 + BATCHES.length);
   return items
     .sort((a, b) => (String(a.id?.S) < String(b.id?.S) ? -1 : 1))
     .slice(first * EVENTS, (first + 1) * EVENTS)
