@@ -65,30 +65,6 @@ describe('the workflow', () => {
     expect(from('2026-01-02T02:17:00Z') - from('2026-01-01T02:17:00Z')).toBe(1_000_000);
     expect(from('2037-01-01T02:17:00Z')).toBeLessThan(2 ** 32);
   });
-
-  it('reports a broken promise in one issue', () => {
-    const report = (openIssue: string) => {
-      const [, script = ''] = /RUN_URL: .*\n {8}run: \|\n((?: {10}.*\n)+)/.exec(nightly) ?? [];
-      const directory = mkdtempSync(join(tmpdir(), 'nightly-'));
-      writeFileSync(join(directory, 'simulation.log'), 'Replay: npm run simulate -- --seed 7\n');
-      const gh = `gh() { echo "gh $*" >> calls; if [ "$2" = list ]; then echo "${openIssue}"; fi; }`;
-      const env = {
-        ...process.env,
-        GITHUB_STEP_SUMMARY: 'summary',
-        GITHUB_SHA: 'abc',
-        RUN_URL: 'https://run',
-      };
-      execFileSync('bash', ['-ec', `${gh}\n${script}`], { cwd: directory, env });
-      const [calls, text] = ['calls', 'report.md'].map((name) => readFileSync(join(directory, name), 'utf8'));
-      rmSync(directory, { recursive: true });
-      return { call: calls?.trim().split('\n').at(-1), text };
-    };
-    expect(report('')).toEqual({
-      call: 'gh issue create --title The nightly run failed --body-file report.md',
-      text: expect.stringMatching(/broke a promise on commit abc \(https:\/\/run\)[\s\S]*--seed 7/),
-    });
-    expect(report('12').call).toBe('gh issue comment 12 --body-file report.md');
-  });
 });
 
 describe('a release', () => {
@@ -149,27 +125,6 @@ describe('the updates', () => {
     expect(updates.length).toBe(dependabot.match(/package-ecosystem/g)?.length);
     for (const [, ecosystem = '', directory = ''] of updates)
       expect(existsSync(join('.', directory, files[ecosystem] ?? 'unknown')), `${ecosystem} ${directory}`).toBe(true);
-  });
-
-  it('ignore only existing dependencies with exact versions', () => {
-    const updates = [...dependabot.matchAll(/npm\n +directory: \/?(\S*)([\s\S]*?)(?=\n\n|$)/g)];
-    expect(updates.map(([, directory]) => directory)).toEqual([
-      '',
-      'test/measure/mutation',
-      'test/stack/generators',
-      'infra/commands/package',
-    ]);
-    for (const [, directory = '', rest = ''] of updates) {
-      const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-      const all: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
-      const ignored = [...rest.matchAll(/dependency-name: '?([@\w/-]+)/g)].map(([, name = '']) => name);
-      expect(ignored.length, directory).toBeGreaterThan(0);
-      for (const name of ignored) {
-        const meant = Object.keys(all).filter((each) => (name.endsWith('/') ? each.startsWith(name) : each === name));
-        expect(meant.length, name).toBeGreaterThan(0);
-        for (const each of meant) expect(all[each], each).toMatch(/^\d/);
-      }
-    }
   });
 });
 
