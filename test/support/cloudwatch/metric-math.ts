@@ -1,5 +1,5 @@
 /** The values of a period by the ids of the metrics. A metric without a value is `undefined`. */
-export type MetricValues = Readonly<Record<string, number | undefined>>;
+type MetricValues = Readonly<Record<string, number | undefined>>;
 
 /** A list in brackets, or the result of `METRICS()`, which supports no arithmetic. */
 type Series = ReadonlyMap<string, number | undefined> | readonly (number | undefined)[];
