@@ -31,9 +31,14 @@ const readable = (property: unknown): unknown =>
     return parts?.join(separator) ?? value;
   });
 
+/** CloudFormation replaces a role of a function together with the function, but a pending schedule keeps its role. */
+const isReplaceable = (Type: string, { AssumeRolePolicyDocument }: Record<string, unknown>): boolean =>
+  Type === 'AWS::IAM::Role' && !JSON.stringify(AssumeRolePolicyDocument).includes('scheduler.amazonaws.com');
+
 /** Maps the logical ids of resources that an upgrade must keep to their types and the properties that cannot change in place. */
 export function keptResources(resources: Resources): Record<string, object> {
   const kept = Object.entries(resources).flatMap(([id, { Type, Properties = {} }]) => {
+    if (isReplaceable(Type, Properties)) return [];
     const fixed = CREATE_ONLY[Type]
       ?.filter((name) => name in Properties)
       .map((name) => [name, readable(Properties[name])]);
