@@ -13,6 +13,7 @@ const each =
       resourcesOf(template, type).flatMap(([id, properties]) => (isKept(properties, template, id) ? [] : [id]));
 
 const queuesOf = (template: Template) => resourcesOf(template, 'AWS::SQS::Queue');
+const streamsOf = (template: Template) => mappingsOf(template).filter(({ isStream }) => isStream);
 
 /** Whether a policy on a resource denies every request without TLS. */
 const deniesPlainText = (template: Template, type: string, member: string, id: string): boolean =>
@@ -120,14 +121,20 @@ export const promises: Readonly<Record<string, Promised>> = {
       MetricName !== 'IteratorAge' || (Threshold >= 60_000 && Threshold <= 6 * 60 * 60 * 1000),
   ),
 
-  'a queue with a consumer has a dead-letter queue': (template) => {
+  'a queue with a consumer has a dead-letter queue, for messages that it returned 20 times': (template) => {
     const consumed = mappingsOf(template).map(({ source }) => source);
     const ids = queuesOf(template).map(([id]) => id);
     return queuesOf(template).flatMap(([id, { RedrivePolicy }]) => {
       const target = idIn(RedrivePolicy?.deadLetterTargetArn);
-      return consumed.includes(id) && !(ids.includes(target) && !consumed.includes(target)) ? [id] : [];
+      const isKept = ids.includes(target) && !consumed.includes(target) && RedrivePolicy.maxReceiveCount === 20;
+      return consumed.includes(id) && !isKept ? [id] : [];
     });
   },
+
+  'a queue keeps its messages for 14 days, so that an outage over a long weekend loses nothing': each(
+    'AWS::SQS::Queue',
+    ({ MessageRetentionPeriod }) => MessageRetentionPeriod === 14 * 86_400,
+  ),
 
   'a queue is encrypted and accepts only TLS': each(
     'AWS::SQS::Queue',
@@ -195,6 +202,15 @@ export const promises: Readonly<Record<string, Promised>> = {
     return each('AWS::Lambda::Function', isKept)(template);
   },
 
+  // Traces are expensive. Waiting messages are received if a function with reserved concurrency cannot handle them.
+  'a function runs on the current Node and architecture for at most a minute, without traces and a reservation': each(
+    'AWS::Lambda::Function',
+    ({ Runtime, Architectures, Handler, Timeout, TracingConfig, ReservedConcurrentExecutions }) =>
+      `${Runtime} ${Architectures} ${Handler}` === 'nodejs24.x arm64 index.handler' &&
+      Timeout <= 60 &&
+      (TracingConfig ?? ReservedConcurrentExecutions) === undefined,
+  ),
+
   'a log group expires': each('AWS::Logs::LogGroup', ({ RetentionInDays }) => RetentionInDays > 0),
 
   'a function has only known variables, and none that weakens it': each(
@@ -249,17 +265,27 @@ export const promises: Readonly<Record<string, Promised>> = {
   },
 
   'a stream is read from its oldest record, without a limit on tries': (template) =>
-    mappingsOf(template).flatMap(({ id, isStream, mapping }) =>
-      !isStream || (mapping.StartingPosition === 'TRIM_HORIZON' && mapping.MaximumRetryAttempts === -1) ? [] : [id],
+    streamsOf(template).flatMap(({ id, mapping }) =>
+      mapping.StartingPosition === 'TRIM_HORIZON' && mapping.MaximumRetryAttempts === -1 ? [] : [id],
     ),
 
   'a stream without a fixed order of batches bisects a failing batch, and keeps what it discards': (template) =>
-    mappingsOf(template).flatMap(({ id, isStream, mapping }) => {
+    streamsOf(template).flatMap(({ id, mapping }) => {
       const isKept =
         mapping.BisectBatchOnFunctionError === true && idIn(mapping.DestinationConfig?.OnFailure.Destination) !== '';
-      // A tumbling window needs whole batches in order. It discards nothing before the stream does.
-      const isOrdered = mapping.TumblingWindowInSeconds > 0 && (mapping.MaximumRecordAgeInSeconds ?? -1) === -1;
-      return !isStream || isOrdered !== isKept ? [] : [id];
+      // A tumbling window needs whole batches in the order of a shard. It discards nothing before the stream does.
+      const isOrdered =
+        mapping.TumblingWindowInSeconds > 0 &&
+        mapping.ParallelizationFactor === 1 &&
+        (mapping.MaximumRecordAgeInSeconds ?? -1) === -1;
+      return isOrdered !== isKept ? [] : [id];
+    }),
+
+  // Lambda requires it, but the local stack does not.
+  'a function of a stream can list streams, and has no other permission for all resources': (template) =>
+    streamsOf(template).flatMap(({ id, fn }) => {
+      const onAll = statementsOf(template, idIn(fn.Role)).filter(({ Resource }) => Resource === '*');
+      return String(onAll.flatMap(actionsOf)) === 'dynamodb:ListStreams' ? [] : [id];
     }),
 
   'a resource that loses data when it is deleted is retained, or the settings allow the loss': (template) => {
@@ -293,6 +319,14 @@ export const promises: Readonly<Record<string, Promised>> = {
     });
   },
 
+  'a role can pass a role only to schedules': (template) =>
+    allStatements(template).flatMap(([id, statement]) =>
+      actionsOf(statement).includes('iam:PassRole') &&
+      statement.Condition?.StringEquals?.['iam:PassedToService'] !== 'scheduler.amazonaws.com'
+        ? [id]
+        : [],
+    ),
+
   'the inline policies of a role fit into its 10,240 characters': each(
     'AWS::IAM::Policy',
     ({ PolicyDocument }) => JSON.stringify(PolicyDocument).length < 8000,
@@ -304,9 +338,8 @@ export const promises: Readonly<Record<string, Promised>> = {
       ({ AssumeRolePolicyDocument }) =>
         // These services assume only the roles of their own functions and APIs.
         /lambda|apigateway/.test(JSON.stringify(AssumeRolePolicyDocument.Statement[0].Principal)) ||
-        ['aws:SourceAccount', 'aws:SourceArn'].every((name) =>
-          JSON.stringify(AssumeRolePolicyDocument.Statement).includes(name),
-        ),
+        JSON.stringify(AssumeRolePolicyDocument.Statement[0].Condition) ===
+          '{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"},"aws:SourceArn":{"Fn::GetAtt":["RetrySchedules","Arn"]}}}',
     )(template),
     ...each('AWS::Lambda::Permission', ({ SourceArn }) => SourceArn !== undefined)(template),
   ],

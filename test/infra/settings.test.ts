@@ -1,65 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Match } from 'aws-cdk-lib/assertions';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
 import { createApp } from '../../infra/stack.ts';
-import { mappingsOf, resourcesOf } from './resources.ts';
-import {
-  appProps,
-  choices,
-  context,
-  domain,
-  everyOption,
-  extremes,
-  network,
-  synth,
-  synthUnvalidated,
-  table,
-} from './synth.ts';
-
-describe('the template', () => {
-  it('follows its settings', () => {
-    const template = synth(everyOption);
-    template.hasResourceProperties('AWS::KMS::Key', { EnableKeyRotation: true });
-    template.hasResource('AWS::DynamoDB::Table', {
-      DeletionPolicy: 'Delete',
-      Properties: { SSESpecification: { SSEEnabled: true }, DeletionProtectionEnabled: false },
-    });
-    const isGathered = { BatchSize: 100, MaximumBatchingWindowInSeconds: 1 };
-    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isGathered, 4); // the stream and three lanes
-    const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
-    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
-    template.hasResourceProperties('AWS::ApiGateway::DomainName', {
-      DomainName: 'api.example.com',
-      SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09',
-      EndpointAccessMode: 'STRICT',
-    });
-    template.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true });
-    template.resourceCountIs('AWS::ApiGateway::Account', 0);
-    template.hasOutput('BaseUrl', { Value: 'https://api.example.com' });
-    template.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
-    template.hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
-      WebACLArn: everyOption.webAclArn,
-      ResourceArn: { 'Fn::Join': ['', Match.arrayWith([{ Ref: 'Stage' }])] },
-    });
-  });
-
-  it('attaches a web ACL to the stage without a domain too', () => {
-    synth(choices.names?.[1] ?? {}).resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
-  });
-
-  it('limits the concurrency of every queue to the lowest setting, and bursts to the quota of an account', () => {
-    const template = synth(extremes);
-    const limited = { ScalingConfig: { MaximumConcurrency: 2 } };
-    template.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 5); // three lanes, checks and summaries
-    template.hasResourceProperties('AWS::ApiGateway::UsagePlan', { Throttle: { RateLimit: 2501, BurstLimit: 5000 } });
-    const all = { HttpMethod: '*', ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5000 };
-    template.hasResourceProperties('AWS::ApiGateway::Stage', {
-      MethodSettings: Match.arrayWith([Match.objectLike(all)]),
-    });
-  });
-});
+import { appProps, choices, context, domain, everyOption, network, synthUnvalidated, table } from './synth.ts';
 
 describe('the settings', () => {
   it('are at most 15', () => {
@@ -115,27 +59,6 @@ describe('the settings', () => {
   });
 });
 
-describe('an existing table', () => {
-  it('replaces the table of the stack in variables, permissions, mappings and alarms', () => {
-    const template = synth({ table });
-    template.resourceCountIs('AWS::DynamoDB::Table', 0);
-    const text = JSON.stringify(template.toJSON());
-    expect(text).not.toContain('{"Ref":"Table"}');
-    expect(text).not.toContain('["Table","');
-    const variables = resourcesOf(template, 'AWS::Lambda::Function').flatMap(
-      ([, { Environment }]) => Environment.Variables.TABLE_NAME ?? [],
-    );
-    expect(new Set(variables)).toEqual(new Set([table.name]));
-    const streams = mappingsOf(template).filter(({ isStream }) => isStream);
-    expect(streams.map(({ mapping }) => mapping.EventSourceArn)).toEqual([table.streamArn, table.streamArn]);
-    const grants = JSON.stringify(resourcesOf(template, 'AWS::IAM::Policy'));
-    expect(grants).toContain(`:table/${table.name}"`);
-    expect(grants).toContain(`${table.streamArn}"`);
-    const alarms = JSON.stringify(resourcesOf(template, 'AWS::CloudWatch::Alarm'));
-    expect(alarms).toContain(JSON.stringify({ Name: 'TableName', Value: table.name }));
-  });
-});
-
 describe('a synthesis', () => {
   const warningsWith = (settings: SettingsInput) => {
     const { messages } = synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
@@ -151,36 +74,10 @@ describe('a synthesis', () => {
   });
 });
 
-describe('the outputs', () => {
-  it('contain the base URL once, without a trailing slash', () => {
-    const urls = Object.entries(synth({}).findOutputs('*')).filter(([name]) => /url|endpoint/i.test(name));
-    expect(urls.map(([name]) => name).sort()).toEqual(['BaseUrl', 'DashboardUrl']);
-    const parts = urls.find(([name]) => name === 'BaseUrl')?.[1].Value['Fn::Join'][1];
-    expect(parts.at(-1)).toMatch(/\/live$/);
-  });
-
-  it('contain the target of a DNS record for the domain', () => {
-    const target = { Value: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalDomainName'] } };
-    synth({ domain }).hasOutput('DomainTarget', target);
-    expect(synth({}).findOutputs('DomainTarget')).toEqual({});
-  });
-});
-
 describe('cdk.json', () => {
   it('sets every recommended feature flag of the CDK', () => {
     const path = 'node_modules/aws-cdk-lib/recommended-feature-flags.json';
     const recommended = Object.keys(JSON.parse(readFileSync(path, 'utf8')));
     expect(recommended.filter((flag) => !(flag in context))).toEqual([]);
-  });
-});
-
-describe('an alarm', () => {
-  it('allows only CloudWatch in this account to publish', () => {
-    const StringEquals = { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } };
-    const cloudWatch = { Service: 'cloudwatch.amazonaws.com' };
-    const allowed = { Effect: 'Allow', Principal: cloudWatch, Action: 'sns:Publish', Condition: { StringEquals } };
-    synth(everyOption).hasResourceProperties('AWS::SNS::TopicPolicy', {
-      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(allowed)]) },
-    });
   });
 });

@@ -1,13 +1,119 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { createApp } from '../../infra/stack.ts';
 import { TABLE } from '../support/dynamodb-table.ts';
-import { actionsOf, idIn, mappingsOf, resourcesOf, statementsOf } from './resources.ts';
-import { synth } from './synth.ts';
+import { actionsOf, mappingsOf, resourcesOf, type Statement } from './resources.ts';
+import { appProps, domain, everyOption, extremes, synth, synthUnvalidated, table } from './synth.ts';
 
 const template = synth({});
+const tags = { 'ses:configuration-set': [{ Ref: Match.stringLikeRegexp('^SenderConfigurationSet') }] };
+const tls13 = { SecurityPolicy: 'SecurityPolicy_TLS13_1_3_2025_09', EndpointAccessMode: 'STRICT' };
 
-describe('the table', () => {
-  it('has the keys and indexes of the tests, deletion protection, recovery and a stream', () => {
+/** A resource with properties of which there must be one. `promises.ts` states what every resource of a type has. */
+const guarantees: Record<string, [type: string, properties: object]> = {
+  'retries an event for half a day, then stores it': [
+    'Lambda::EventSourceMapping',
+    {
+      MaximumRecordAgeInSeconds: 12 * 60 * 60,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['FailedEvents', 'Arn'] } } },
+      MetricsConfig: { Metrics: ['EventCount'] },
+    },
+  ],
+  'stores discarded events for 30 days': [
+    'S3::Bucket',
+    { LifecycleConfiguration: { Rules: [{ ExpirationInDays: 30, Status: 'Enabled' }] } },
+  ],
+  'counts deliveries at most a minute late': [
+    'Lambda::EventSourceMapping',
+    { TumblingWindowInSeconds: 900, MaximumBatchingWindowInSeconds: 30 },
+  ],
+  'sends emails only with TLS, and none to an address that bounced or complained': [
+    'SES::ConfigurationSet',
+    { DeliveryOptions: { TlsPolicy: 'REQUIRE' }, SuppressionOptions: { SuppressedReasons: ['BOUNCE', 'COMPLAINT'] } },
+  ],
+  'receives only reports about emails of the service': [
+    'Events::Rule',
+    { EventPattern: { source: ['aws.ses'], detail: { eventType: ['Bounce', 'Complaint'], mail: { tags } } } },
+  ],
+  'accepts only TLS 1.3, also on the default endpoint': ['ApiGateway::RestApi', tls13],
+  'passes bytes that are not UTF-8 to the functions': [
+    'ApiGateway::RestApi',
+    { BinaryMediaTypes: ['application/json'] },
+  ],
+  'receives the share of every caller from the authorizer': ['ApiGateway::RestApi', { ApiKeySourceType: 'AUTHORIZER' }],
+  'calls the authorizer for every request': [
+    'ApiGateway::Authorizer',
+    { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0, IdentitySource: 'method.request.header.Authorization' },
+  ],
+  'asks clients to retry if the authorizer is unavailable': [
+    'ApiGateway::GatewayResponse',
+    {
+      ResponseType: 'AUTHORIZER_CONFIGURATION_ERROR',
+      StatusCode: '503',
+      ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Retry-After': "'1'" }),
+    },
+  ],
+};
+
+describe('the template', () => {
+  it.each(Object.entries(guarantees))('%s', (_, [type, properties]) => {
+    template.hasResourceProperties(`AWS::${type}`, properties);
+  });
+
+  it('follows its settings', () => {
+    const changed = synth(everyOption);
+    changed.hasResourceProperties('AWS::KMS::Key', { EnableKeyRotation: true });
+    changed.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Delete',
+      Properties: { SSESpecification: { SSEEnabled: true }, DeletionProtectionEnabled: false },
+    });
+    const isGathered = { BatchSize: 100, MaximumBatchingWindowInSeconds: 1 };
+    changed.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isGathered, 4); // the stream and three lanes
+    const isLimited = { ScalingConfig: { MaximumConcurrency: 50 } };
+    changed.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', isLimited, 3);
+    changed.hasResourceProperties('AWS::ApiGateway::DomainName', { DomainName: domain.name, ...tls13 });
+    changed.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true });
+    changed.resourceCountIs('AWS::ApiGateway::Account', 0);
+    changed.hasResourceProperties('AWS::SNS::Subscription', { Endpoint: 'ops@example.com' });
+    changed.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
+    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+  });
+
+  it.each([
+    ['with', everyOption],
+    ['without', { webAclArn: everyOption.webAclArn }],
+  ])('attaches a web ACL to the stage %s a domain', (_, settings) => {
+    synth(settings).hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
+      WebACLArn: everyOption.webAclArn,
+      ResourceArn: { 'Fn::Join': ['', Match.arrayWith([{ Ref: 'Stage' }])] },
+    });
+  });
+
+  it('limits the concurrency of every queue to the lowest setting, and bursts to the quota of an account', () => {
+    const limited = { ScalingConfig: { MaximumConcurrency: 2 } };
+    const changed = synth(extremes);
+    changed.resourcePropertiesCountIs('AWS::Lambda::EventSourceMapping', limited, 5); // three lanes, checks and summaries
+    changed.hasResourceProperties('AWS::ApiGateway::UsagePlan', { Throttle: { RateLimit: 2501, BurstLimit: 5000 } });
+    const all = { HttpMethod: '*', ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5000 };
+    const MethodSettings = Match.arrayWith([Match.objectLike(all)]);
+    changed.hasResourceProperties('AWS::ApiGateway::Stage', { MethodSettings });
+  });
+
+  it('lets only alarms of the account publish to its topic', () => {
+    const StringEquals = { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } };
+    const cloudWatch = { Service: 'cloudwatch.amazonaws.com' };
+    const allowed = { Effect: 'Allow', Principal: cloudWatch, Action: 'sns:Publish', Condition: { StringEquals } };
+    synth(everyOption).hasResourceProperties('AWS::SNS::TopicPolicy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(allowed)]) },
+    });
+  });
+
+  it('fires an alarm on each stream that is not read, although the metric has no value then', () => {
+    const stopped = { ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' };
+    template.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', stopped, 2);
+  });
+
+  it('has a table with the keys and indexes of the tests, deletion protection, recovery and a stream', () => {
     template.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
       Properties: {
@@ -19,64 +125,78 @@ describe('the table', () => {
       },
     });
   });
-});
 
-describe('the event sources', () => {
-  const [[bucket = ''] = []] = resourcesOf(template, 'AWS::S3::Bucket');
-  const mappings = mappingsOf(template);
-  const streams = mappings.filter(({ isStream }) => isStream);
-  const queues = mappings.filter(({ isStream }) => !isStream);
-
-  it('of stats use the shard id, keep its order, discard nothing, and are at most a minute late', () => {
-    const [stats, ...others] = streams.filter(({ mapping }) => mapping.TumblingWindowInSeconds);
-    expect(others).toEqual([]);
-    expect(stats?.mapping.ParallelizationFactor).toBe(1);
-    expect(stats?.mapping.MaximumRecordAgeInSeconds ?? -1).toBe(-1);
-    expect(stats?.mapping.BisectBatchOnFunctionError ?? false).toBe(false);
-    expect(stats?.mapping.MaximumBatchingWindowInSeconds).toBeLessThanOrEqual(30);
+  it.each([
+    ['the fan-out only for new events', 'FanOutSource', ['INSERT'], 'EVENT#'],
+    ['the stats for new deliveries and every change of one', 'CountSource', ['INSERT', 'MODIFY'], 'HOOK#'],
+  ])('invokes %s', (_, id, names, prefix) => {
+    const mapping = mappingsOf(template).find((each) => each.id === id)?.mapping;
+    const patterns = mapping?.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern));
+    const dynamodb = { Keys: { pk: { S: [{ prefix }] } } };
+    expect(patterns).toEqual(names.map((name) => ({ eventName: [name], dynamodb })));
   });
 
-  it('retry an event for half a day, then store it', () => {
-    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-      MaximumRecordAgeInSeconds: 12 * 60 * 60,
-      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [bucket, 'Arn'] } } },
-      MetricsConfig: { Metrics: ['EventCount'] },
-    });
-  });
-
-  it('store discarded events for 30 days', () => {
-    const LifecycleConfiguration = { Rules: [{ ExpirationInDays: 30, Status: 'Enabled' }] };
-    template.hasResourceProperties('AWS::S3::Bucket', { LifecycleConfiguration });
-  });
-
-  it('may list streams, which Lambda requires but the local stack does not', () => {
-    expect(streams).toHaveLength(2);
-    for (const { fn } of streams) {
-      const onAll = statementsOf(template, idIn(fn.Role)).filter(({ Resource }) => Resource === '*');
-      expect(onAll.flatMap(actionsOf)).toEqual(['dynamodb:ListStreams']);
-    }
-  });
-
-  it('limit their concurrency without a reservation, so that waiting messages are not received', () => {
-    expect(queues.length).toBeGreaterThan(0);
+  it('leaves half of the concurrency of an account to the API', () => {
+    const queues = mappingsOf(template).filter(({ isStream }) => !isStream);
     const limits = queues.map(({ mapping }) => mapping.ScalingConfig?.MaximumConcurrency ?? 1000);
     expect(limits.reduce((sum, limit) => sum + limit)).toBeLessThanOrEqual(500); // of 1,000 (Lambda quotas)
-    const isReserved = { ReservedConcurrentExecutions: Match.anyValue() };
-    template.resourcePropertiesCountIs('AWS::Lambda::Function', isReserved, 0);
   });
 
-  it('give up a message after 20 receives', () => {
-    const byId = Object.fromEntries(resourcesOf(template, 'AWS::SQS::Queue'));
-    for (const { source } of queues) expect(byId[source]?.RedrivePolicy.maxReceiveCount, source).toBe(20);
+  it('sends emails only from the sender, with any identity of the account and its configuration set', () => {
+    const sending = resourcesOf(template, 'AWS::IAM::Policy').flatMap(([, { PolicyDocument }]) =>
+      PolicyDocument.Statement.filter((one: Statement) => actionsOf(one).includes('ses:SendEmail')),
+    );
+    const [[Ref] = []] = resourcesOf(template, 'AWS::SES::ConfigurationSet');
+    expect(sending.length).toBeGreaterThan(0);
+    for (const { Condition, Resource } of sending) {
+      expect(Condition).toEqual({ StringEquals: { 'ses:FromAddress': 'notifications@example.com' } });
+      expect(Resource).toEqual([
+        { 'Fn::Join': ['', expect.arrayContaining([':configuration-set/', { Ref }])] },
+        { 'Fn::Join': ['', expect.arrayContaining([expect.stringMatching(/identity\/\*$/)])] },
+      ]);
+    }
+  });
+
+  it.each([
+    ['retain', true],
+    ['destroy', false],
+  ] as const)('with dataRetention=%s has termination protection: %s', (dataRetention, isProtected) => {
+    const { artifacts } = synthUnvalidated(createApp(appProps({ dataRetention }))).manifest;
+    expect(artifacts?.DocumentSyncService?.properties).toMatchObject({ terminationProtection: isProtected });
+  });
+
+  it('replaces its table by an existing one in variables, permissions, mappings and alarms', () => {
+    const existing = synth({ table });
+    existing.resourceCountIs('AWS::DynamoDB::Table', 0);
+    const text = JSON.stringify(existing.toJSON());
+    expect(text).not.toContain('{"Ref":"Table"}');
+    expect(text).not.toContain('["Table","');
+    const variables = resourcesOf(existing, 'AWS::Lambda::Function').flatMap(
+      ([, { Environment }]) => Environment.Variables.TABLE_NAME ?? [],
+    );
+    expect(new Set(variables)).toEqual(new Set([table.name]));
+    const streams = mappingsOf(existing).filter(({ isStream }) => isStream);
+    expect(streams.map(({ mapping }) => mapping.EventSourceArn)).toEqual([table.streamArn, table.streamArn]);
+    const grants = JSON.stringify(resourcesOf(existing, 'AWS::IAM::Policy'));
+    expect(grants).toContain(`:table/${table.name}"`);
+    expect(grants).toContain(`${table.streamArn}"`);
+    const alarms = JSON.stringify(resourcesOf(existing, 'AWS::CloudWatch::Alarm'));
+    expect(alarms).toContain(JSON.stringify({ Name: 'TableName', Value: table.name }));
   });
 });
 
-describe('the functions', () => {
-  it('run on the current Node and architecture, for at most a minute', () => {
-    for (const [, properties] of resourcesOf(template, 'AWS::Lambda::Function')) {
-      expect(properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
-      expect(properties.Timeout).toBeLessThanOrEqual(60);
-      expect(properties.TracingConfig).toBeUndefined(); // it is expensive and off by default
-    }
+describe('the outputs', () => {
+  it('contain the base URL once, without a trailing slash', () => {
+    const urls = Object.entries(template.findOutputs('*')).filter(([name]) => /url|endpoint/i.test(name));
+    expect(urls.map(([name]) => name).sort()).toEqual(['BaseUrl', 'DashboardUrl']);
+    const parts = urls.find(([name]) => name === 'BaseUrl')?.[1].Value['Fn::Join'][1];
+    expect(parts.at(-1)).toMatch(/\/live$/);
+    synth(everyOption).hasOutput('BaseUrl', { Value: 'https://api.example.com' });
+  });
+
+  it('contain the target of a DNS record for the domain', () => {
+    const target = { Value: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalDomainName'] } };
+    synth({ domain }).hasOutput('DomainTarget', target);
+    expect(template.findOutputs('DomainTarget')).toEqual({});
   });
 });
