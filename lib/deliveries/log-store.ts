@@ -43,20 +43,7 @@ export function deliveryLog(table: Table) {
     /** Reads the deliveries of several events to one webhook, in order. */
     ofWebhook,
 
-    /** Lists newest first with limited reads, so a filtered page can be short or empty before the end. */
-    async list(
-      webhookId: string,
-      { limit, after, ...filter }: DeliveryFilter & { limit: number; after?: string | undefined },
-    ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
-      const { status } = filter;
-      if (status !== undefined && status !== 'succeeded') {
-        const { ids, next } = await idsByStatus(table, { webhookId, status, ...filter }, limit, after);
-        const items = await ofWebhook(webhookId, ids); // the current records, because the index can be late
-        return { deliveries: items.filter((delivery) => delivery.status === status), next };
-      }
-      const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
-      return { deliveries: items.map(toDelivery), next };
-    },
+    list,
 
     /** Returns up to `limit` deliveries. `next` is the position of the next page, if there is one. */
     async recoverable(
@@ -65,23 +52,20 @@ export function deliveryLog(table: Table) {
     ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }> {
       let position = from ?? startOf(RECOVERED_STATUSES[0]);
       while (position) {
-        const { status, after }: RecoveryPosition = position;
-        const { ids, next } = await idsByStatus(table, { webhookId, status, ...window }, limit, after);
-        const isLastPage = next === undefined;
-        position = isLastPage
-          ? startOf(RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1])
-          : { status, after: next };
-        if (isLastPage && ids.length === 0) continue;
-        const found = await ofWebhook(webhookId, ids);
-        const deliveries = found.filter((delivery) => isRecoverable(delivery, window.stuckBefore));
-        return { deliveries, next: position };
+        const { status }: RecoveryPosition = position;
+        const { deliveries, next } = await list(webhookId, { ...window, ...position, limit });
+        position =
+          next === undefined
+            ? startOf(RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1])
+            : { status, after: next };
+        if (deliveries.length > 0 || next !== undefined) return { deliveries, next: position };
       }
       return { deliveries: [], next: undefined };
     },
 
     /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
     async countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number> {
-      const queries = RECOVERED_STATUSES.flatMap((status) => statusQueries({ webhookId, status, ...window }));
+      const queries = RECOVERED_STATUSES.flatMap((status) => logQueries(webhookId, { status, ...window }));
       const counts = queries.map(({ query }) => count(table, query));
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
@@ -111,6 +95,21 @@ export function deliveryLog(table: Table) {
     },
   };
 
+  /** Lists newest first with limited reads, so a filtered page can be short or empty before the end. */
+  async function list(
+    webhookId: string,
+    { limit, after, ...filter }: LogFilter & { limit: number; after?: string | undefined },
+  ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
+    const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
+    const { status, stuckBefore } = filter;
+    if (!indexed(status)) return { deliveries: items.map(toDelivery), next };
+    const ids = items.map(({ sk }) => String(sk));
+    const current = await ofWebhook(webhookId, ids); // because the index can be late
+    const isListed = (delivery: DeliveryRecord): boolean =>
+      stuckBefore === undefined ? delivery.status === status : isRecoverable(delivery, stuckBefore);
+    return { deliveries: current.filter(isListed), next };
+  }
+
   function ofWebhook(webhookId: string, eventIds: readonly string[]): Promise<DeliveryRecord[]> {
     return read(eventIds.map((id) => itemKey.delivery(webhookId, id)));
   }
@@ -123,36 +122,36 @@ export function deliveryLog(table: Table) {
 /** The maximum pages of 1 MB per partition for a count. Each has about 5,000 entries. */
 const COUNTED_PAGES = 2;
 
-/** Which entries of the index by status. */
-interface IndexFilter extends DeliveryFilter {
-  webhookId: string;
-  status: DeliveryStatus;
-  /** Only recoverable deliveries: no tests, and those in progress only if they were due before `stuckBefore`. */
-  stuckBefore?: number | undefined;
+/** Which deliveries of a webhook. The last two members are only for a recovery of one status. */
+interface LogFilter extends DeliveryFilter {
+  /** Only recoverable deliveries: no tests, and those in progress only if they were due before this time. */
+  stuckBefore?: number;
   /** Only deliveries that ended at this time or later. */
   endedSince?: number | undefined;
 }
 
-/** The queries of the partitions of a webhook's log, eventually consistent at half the price. An empty window has no queries. */
-function logQueries(webhookId: string, { status, type, ...window }: DeliveryFilter): PartitionQuery[] {
+/** The status for which deliveries are read from the index, which does not contain those that succeeded. */
+const indexed = (status: DeliveryStatus | undefined) => (status === 'succeeded' ? undefined : status);
+
+/** The queries of the partitions of a log or of the index, eventually consistent at half the price. An empty window has none. */
+function logQueries(webhookId: string, { status, type, stuckBefore, endedSince, ...window }: LogFilter) {
   const range = idRange('evt', window);
   if (!range) return [];
-  const filters = areAsGiven({ status, eventType: type });
-  return logPartitions().map((partition) => {
+  const ofIndex = indexed(status);
+  const filters = areAsGiven({ eventType: type, status: ofIndex ? undefined : status });
+  if (ofIndex && stuckBefore !== undefined) {
+    filters.push(isAbsent('test'));
+    if (isUnderWay(ofIndex)) filters.push(isBelow('nextAttemptAt', stuckBefore));
+    else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
+  }
+  return logPartitions().map((partition): PartitionQuery => {
     const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
-    return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, filters), ConsistentRead: false }, keyOf };
+    if (!ofIndex)
+      return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, filters), ConsistentRead: false }, keyOf };
+    const byStatus = statusPartition(webhookId, partition, ofIndex);
+    const query = { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, filters) };
+    return { query, keyOf: (eventId) => ({ ...keyOf(eventId), byStatus }) };
   });
-}
-
-/** The ids of the events of up to `limit` deliveries with a status, newest first. */
-async function idsByStatus(
-  table: Table,
-  filter: IndexFilter,
-  limit: number,
-  after: string | undefined,
-): Promise<{ ids: string[]; next: string | undefined }> {
-  const { items, next } = await newestOf(table, statusQueries(filter), { limit, after });
-  return { ids: items.map(({ sk }) => String(sk)), next };
 }
 
 async function count(table: Table, query: Query): Promise<number> {
@@ -165,22 +164,4 @@ async function count(table: Table, query: Query): Promise<number> {
     if (after === undefined) break;
   }
   return sum;
-}
-
-/** The queries of the partitions of the index. An empty window has no queries. */
-function statusQueries(filter: IndexFilter): PartitionQuery[] {
-  const { webhookId, status, type, stuckBefore, endedSince, ...window } = filter;
-  const range = idRange('evt', window);
-  if (!range) return [];
-  const filters = areAsGiven({ eventType: type });
-  if (stuckBefore !== undefined) {
-    filters.push(isAbsent('test'));
-    if (isUnderWay(status)) filters.push(isBelow('nextAttemptAt', stuckBefore));
-    else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
-  }
-  return logPartitions().map((partition) => {
-    const byStatus = statusPartition(webhookId, partition, status);
-    const keyOf = (eventId: string) => ({ ...itemKey.deliveryIn(webhookId, partition, eventId), byStatus });
-    return { query: { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, filters) }, keyOf };
-  });
 }
