@@ -110,7 +110,7 @@ export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, ke
         const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
         const detail = { environment: space.environment };
         const entry = audited(request, { at: now, action: 'webhook.secret_rotated', target: id, detail });
-        return (await webhooks.rotate(webhook, change, [...idempotencyWrites(response), entry])) ? response : undefined;
+        return (await webhooks.change(webhook, change, [...idempotencyWrites(response), entry])) ? response : undefined;
       });
     },
 

@@ -1,4 +1,4 @@
-import { any, exists, increased, is, isAbsent, isBelow, isNew, put, remove, update } from '../aws/expressions.ts';
+import { all, any, exists, increased, is, isAbsent, isBelow, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, itemKey } from '../aws/items.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
@@ -45,24 +45,19 @@ export function webhooks(table: Table) {
     },
 
     /**
-     * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted or its
-     * status has changed.
+     * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted, or its
+     * status or secret has changed.
      */
     async change(
       read: WebhookRecord,
       change: Partial<WebhookRecord>,
       also: readonly Write[] = [],
     ): Promise<WebhookRecord | undefined> {
-      const changed = update(itemKey.webhook(read, read.id), { ...change }, is('status', read.status));
+      const isUnchanged = all(is('status', read.status), is('secret', read.secret));
+      const changed = update(itemKey.webhook(read, read.id), { ...change }, isUnchanged);
       if ((await table.write([changed, ...also])).length > 0) return undefined;
       // Another request can delete the webhook right after this change.
       return (await get(read, read.id)) ?? { ...read, ...change };
-    },
-
-    /** Replaces the secret that was read. `false` if it has changed or the webhook was deleted. */
-    async rotate(read: WebhookRecord, change: Partial<WebhookRecord>, also: readonly Write[]): Promise<boolean> {
-      const rotate = update(itemKey.webhook(read, read.id), { ...change }, is('secret', read.secret));
-      return (await table.write([rotate, ...also])).length === 0;
     },
 
     /** `false` if it was gone already. */
@@ -80,12 +75,7 @@ export function webhooks(table: Table) {
 
 /** Reads every webhook of a space, of which there are at most 100. */
 export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
-  const { list } = webhooks(table);
   const records: WebhookRecord[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await list(space, MAX_WEBHOOKS, after);
-    records.push(...page.webhooks);
-    if (page.next === undefined) return records;
-    after = page.next;
-  }
+  for await (const item of table.queryAll(wholePartition(itemKey.webhook(space, '').pk))) records.push(toWebhook(item));
+  return records;
 }

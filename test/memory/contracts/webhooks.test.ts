@@ -130,6 +130,16 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
       expect(await stored(webhook)).toEqual(before);
     });
 
+    it('writes nothing if the secret was replaced concurrently, and otherwise all', async () => {
+      const webhook = await create();
+      const [first, second] = [companion(table), companion(table)];
+      const change = { secret: 'fresh', previousSecrets: [{ secret: 'secret', until: now + 1 }], updatedAt: now };
+      expect(recordOf(await store.change(webhook, change, first.also))).toEqual({ ...webhook, ...change });
+      expect(await store.change(webhook, { secret: 'third' }, second.also)).toBeUndefined();
+      expect(await stored(webhook)).toEqual({ ...webhook, ...change });
+      expect([await first.isWritten(), await second.isWritten()]).toEqual([true, false]);
+    });
+
     it('is undefined and creates no webhook if it was deleted', async () => {
       const webhook = await create();
       await store.remove(webhook, webhook.id);
@@ -157,35 +167,6 @@ describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
     ] as const)('to %o returns the webhook as it is then if the response was lost', async (change) => {
       const webhook = await create();
       expect(recordOf(await webhooks(lossy).change(webhook, change))).toEqual({ ...webhook, ...change });
-    });
-  });
-
-  describe('rotate', () => {
-    const change = { secret: 'fresh', previousSecrets: [{ secret: 'secret', until: now + 1 }], updatedAt: now };
-
-    it('replaces the secret, together with other writes', async () => {
-      const webhook = await create();
-      const { also, isWritten } = companion(table);
-      expect(await store.rotate(webhook, change, also)).toBe(true);
-      expect(await stored(webhook)).toEqual({ ...webhook, ...change });
-      expect(await isWritten()).toBe(true);
-    });
-
-    it('is false and changes nothing if the secret was replaced concurrently', async () => {
-      const webhook = await create();
-      await store.rotate(webhook, change, []);
-      const { also, isWritten } = companion(table);
-      expect(await store.rotate(webhook, { secret: 'third' }, also)).toBe(false);
-      expect((await stored(webhook))?.secret).toBe('fresh');
-      expect(await isWritten()).toBe(false);
-    });
-
-    it('is false and creates no webhook if it was deleted', async () => {
-      const webhook = newWebhook();
-      const { also, isWritten } = companion(table);
-      expect(await store.rotate(webhook, change, also)).toBe(false);
-      expect(await store.get(webhook, webhook.id)).toBeUndefined();
-      expect(await isWritten()).toBe(false);
     });
   });
 
