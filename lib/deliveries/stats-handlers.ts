@@ -8,7 +8,6 @@ import { iso } from '../schema.ts';
 import { allWebhooks, webhooks as webhooksIn } from '../webhooks/store.ts';
 import { type Bar, barsOf, latencyPercentile } from './latency.ts';
 import {
-  countedTypes,
   countersOf,
   histogramOf,
   PERIOD_MS,
@@ -20,9 +19,6 @@ import {
   sumOf,
 } from './stats.ts';
 import { stats as statsIn } from './stats-store.ts';
-
-/** Types whose stats are one entry. */
-type TypeGroup = readonly EventType[];
 
 const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 
@@ -92,26 +88,25 @@ const sumsByStart = (periods: readonly PeriodCounts[]): PeriodCounts[] =>
 function entriesOf(
   { start, counts }: PeriodCounts,
   webhookId: string | null,
-  groups: readonly TypeGroup[],
+  groups: readonly (readonly EventType[])[],
   bars: (histogram: readonly number[]) => Bar[] | null,
 ) {
-  const counted = countedTypes(counts);
-  return groups
-    .filter((types) => types.some((type) => counted.includes(type)))
-    .map((types) => {
-      const [type = null, ...others] = types;
-      const histogram = histogramOf(counts, types);
-      return {
-        at: iso(start),
-        webhook_id: webhookId,
-        type: others.length > 0 ? null : type,
-        ...countersOf(counts, types),
-        latency_ms: {
-          p50: latencyPercentile(histogram, 0.5),
-          p95: latencyPercentile(histogram, 0.95),
-          p99: latencyPercentile(histogram, 0.99),
-          histogram: bars(histogram),
-        },
-      };
-    });
+  return groups.flatMap((types) => {
+    const counters = countersOf(counts, types);
+    if (Object.values(counters).every((count) => count === 0)) return [];
+    const [type = null, ...others] = types;
+    const histogram = histogramOf(counts, types);
+    return {
+      at: iso(start),
+      webhook_id: webhookId,
+      type: others.length > 0 ? null : type,
+      ...counters,
+      latency_ms: {
+        p50: latencyPercentile(histogram, 0.5),
+        p95: latencyPercentile(histogram, 0.95),
+        p99: latencyPercentile(histogram, 0.99),
+        histogram: bars(histogram),
+      },
+    };
+  });
 }

@@ -18,12 +18,14 @@ export const STATS_KEPT_MS: Readonly<Record<Period, number>> = {
 export const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
 export type Counter = (typeof COUNTERS)[number];
 
+/** A counter or a bucket of the histogram. */
+type CountId = Counter | `le_${(typeof LATENCY_BOUNDS_MS)[number]}`;
+
 /** The increments of each counter and each histogram bucket of a type, by `countName`. */
 export type Counts = Readonly<Record<string, number>>;
 
 /** The name of a count, with letters, digits and underscores. */
-export const countName = (type: EventType, count: Counter | `le_${number}`): string =>
-  `${type.replace('.', '_')}_${count}`;
+export const countName = (type: EventType, id: CountId): string => `${type.replace('.', '_')}_${id}`;
 
 /** A range of time, exclusive of its end. */
 export interface StatsRange {
@@ -88,9 +90,7 @@ function countsOf({ before, after }: DeliveryChange): { at: number; counts: Coun
   if (test) return null;
   const attempt = attempts.at(-1);
   if (attempt && !isSame(attempt, before?.attempts.at(-1))) {
-    const counted: Parameters<typeof countName>[1][] = isSuccess(attempt)
-      ? ['delivered', latencyBar(attempt.durationMs)]
-      : ['attempts_failed'];
+    const counted: CountId[] = isSuccess(attempt) ? ['delivered', latencyBar(attempt.durationMs)] : ['attempts_failed'];
     if (status === 'failed') counted.push('failed');
     return { at: attempt.at, counts: Object.fromEntries(counted.map((name) => [countName(eventType, name), 1])) };
   }
@@ -103,7 +103,7 @@ function countsOf({ before, after }: DeliveryChange): { at: number; counts: Coun
 const isSame = (a: Attempt, b: Attempt | undefined): boolean => a.number === b?.number && a.at === b.at;
 
 const latencyBar = (durationMs: number) =>
-  `le_${LATENCY_BOUNDS_MS.find((bound) => durationMs <= bound) ?? LATENCY_BOUNDS_MS.at(-1)}` as `le_${number}`;
+  `le_${LATENCY_BOUNDS_MS.find((bound) => durationMs <= bound) ?? LATENCY_BOUNDS_MS.at(-1)}` as CountId;
 
 /** The sum of counts. */
 export function sumOf(entries: readonly Pick<Entry, 'counts'>[]): Counts {
@@ -113,34 +113,23 @@ export function sumOf(entries: readonly Pick<Entry, 'counts'>[]): Counts {
   return sum;
 }
 
-const namesOf = (type: EventType) => ({
-  counters: COUNTERS.map((counter) => countName(type, counter)),
-  bars: LATENCY_BOUNDS_MS.map((bound) => countName(type, `le_${bound}`)),
-});
+const COUNT_IDS: readonly CountId[] = [...COUNTERS, ...LATENCY_BOUNDS_MS.map((bound): CountId => `le_${bound}`)];
+
 /** Created once, because the stats of many webhooks use them thousands of times. */
-const NAMES = Object.fromEntries(EVENT_TYPES.map((type) => [type, namesOf(type)])) as Record<
-  EventType,
-  ReturnType<typeof namesOf>
->;
+const NAMES = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, Object.fromEntries(COUNT_IDS.map((id) => [id, countName(type, id)]))]),
+) as Record<EventType, Record<CountId, string>>;
 
 /** The names of all numbers that are counted. */
-export const COUNT_NAMES: ReadonlySet<string> = new Set(
-  Object.values(NAMES).flatMap(({ counters, bars }) => [...counters, ...bars]),
-);
-
-/** The types with counts. */
-export const countedTypes = (counts: Counts): EventType[] =>
-  EVENT_TYPES.filter((type) => NAMES[type].counters.some((name) => (counts[name] ?? 0) > 0));
+export const COUNT_NAMES: ReadonlySet<string> = new Set(Object.values(NAMES).flatMap(Object.values<string>));
 
 /** Adds up each counter for events of these types. */
-export function countersOf(counts: Counts, types: readonly EventType[]): Record<Counter, number> {
-  const sums = COUNTERS.map((counter, i) => [counter, sumOver(types, (type) => counts[NAMES[type].counters[i] ?? ''])]);
-  return Object.fromEntries(sums);
-}
+export const countersOf = (counts: Counts, types: readonly EventType[]) =>
+  Object.fromEntries(COUNTERS.map((counter) => [counter, sumOver(types, counts, counter)])) as Record<Counter, number>;
 
 /** Adds up the histogram of successful attempts for events of these types. */
 export const histogramOf = (counts: Counts, types: readonly EventType[]): number[] =>
-  LATENCY_BOUNDS_MS.map((_, i) => sumOver(types, (type) => counts[NAMES[type].bars[i] ?? '']));
+  LATENCY_BOUNDS_MS.map((bound) => sumOver(types, counts, `le_${bound}`));
 
-const sumOver = (types: readonly EventType[], countOf: (type: EventType) => number | undefined): number =>
-  types.reduce((sum, type) => sum + (countOf(type) ?? 0), 0);
+const sumOver = (types: readonly EventType[], counts: Counts, id: CountId): number =>
+  types.reduce((sum, type) => sum + (counts[NAMES[type][id]] ?? 0), 0);

@@ -5,7 +5,6 @@ import { consume } from '../aws/batches.ts';
 import { isOutage } from '../aws/domain-errors.ts';
 import type { failedEvents } from '../aws/failed-events.ts';
 import { streamItem } from '../aws/items.ts';
-import type { ReportFailure } from '../aws/log.ts';
 import { countSetAside } from '../aws/metrics.ts';
 import { allDone } from '../concurrency.ts';
 import { isTest, type StoredEvent } from '../events/event.ts';
@@ -16,7 +15,7 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { fanOut } from './fan-out.ts';
 import { toDelivery } from './log-store.ts';
 import { laneQueues } from './queue-store.ts';
-import { type DeliveryChange, type Tally, tally } from './stats.ts';
+import { type DeliveryChange, tally } from './stats.ts';
 import { stats } from './stats-store.ts';
 import { deliveries } from './store.ts';
 
@@ -99,7 +98,7 @@ export function countConsumer({ table, log, reportFailure }: Backend) {
   const { add } = stats(table);
 
   return async ({ Records, shardId }: WindowedStreamEvent) => {
-    const tallies = tallyOf(Records, reportFailure);
+    const tallies = tally(Records.flatMap(readable));
     try {
       await allDone(tallies.map((each) => add(each, shardId)));
     } catch (error) {
@@ -109,23 +108,16 @@ export function countConsumer({ table, log, reportFailure }: Backend) {
     log.info('stats.added', { changes: Records.length, tallies: tallies.length });
     return { state: {} }; // without it, Lambda treats the invocation as failed
   };
-}
 
-function tallyOf(records: readonly DynamoDBRecord[], reportFailure: ReportFailure): Tally[] {
-  try {
-    return tally(records.map(changeOf));
-  } catch {
-    return tally(records.filter((record) => isReadable(record, reportFailure)).map(changeOf));
-  }
-}
-
-function isReadable(record: DynamoDBRecord, reportFailure: ReportFailure): boolean {
-  try {
-    tally([changeOf(record)]);
-    return true;
-  } catch (error) {
-    reportFailure('stats.change_unreadable', { keys: record.dynamodb?.Keys }, error);
-    return false;
+  function readable(record: DynamoDBRecord): DeliveryChange[] {
+    try {
+      const change = changeOf(record);
+      tally([change]);
+      return [change];
+    } catch (error) {
+      reportFailure('stats.change_unreadable', { keys: record.dynamodb?.Keys }, error);
+      return [];
+    }
   }
 }
 

@@ -4,7 +4,6 @@ import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import {
   COUNT_NAMES,
   COUNTERS,
-  countedTypes,
   countersOf,
   type DeliveryChange,
   histogramOf,
@@ -112,13 +111,6 @@ it('counts each run that ended without an attempt once', () => {
   expect(counted(skipped, skipped)).toEqual({});
   expect(counted({ ...skipped, run: 1 }, skipped)).toEqual({ document_deleted_skipped: 1 });
   expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
-});
-
-it('lists only the types with counts', () => {
-  expect(countedTypes({})).toEqual([]);
-  expect(countedTypes({ document_deleted_failed: 0, document_deleted_le_5: 1 })).toEqual([]);
-  const stats = { sync_conflict_skipped: 1, document_created_delivered: 2, document_created_failed: 1 };
-  expect(countedTypes(stats)).toEqual(['document.created', 'sync.conflict']);
 });
 
 describe('stats of several types', () => {
