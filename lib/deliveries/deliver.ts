@@ -17,7 +17,6 @@ import {
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
-import { deliveredEvent } from './record.ts';
 import { type Due, dueAfter } from './retry-schedule.ts';
 import type { DeliveryContext } from './store.ts';
 
@@ -49,7 +48,7 @@ export async function deliver(
   if (!webhook) return { task: 'drop' };
   const now = batch.clock();
   if (!event) {
-    if (delivery) await store.end(message, deliveredEvent(delivery), 'failed', now); // it expired during the run
+    if (delivery) await store.end(message, undefined, 'failed', now); // it expired during the run
     return { task: 'drop' };
   }
   const lane = laneOf(webhook, now);

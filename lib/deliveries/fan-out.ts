@@ -45,19 +45,14 @@ function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: We
 }
 
 /**
- * Whether a delivery without a record is still pending. For an event before the last change of the subscription, it is unknown
- * whether the webhook was subscribed.
+ * A delivery without a recorded attempt, if one is pending. It is derived from the event and the webhook and not stored, because a
+ * write would cost as much as the record of the first attempt. For an event before the last change of the subscription, it is
+ * unknown whether the webhook was subscribed.
  */
-export function isAwaited(event: StoredEvent, webhook: WebhookRecord, nowMs: number): boolean {
+export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord, nowMs: number): DeliveryRecord | undefined {
   const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
-  return isFor(event, webhook) && event.at >= subscribedAt && nowMs < event.at + EVENT_RETENTION_MS;
-}
-
-/**
- * A delivery without a recorded attempt. It is derived from the event and the webhook and not stored, because a write would cost
- * as much as the record of the first attempt.
- */
-export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord): DeliveryRecord {
+  const isExpired = nowMs >= event.at + EVENT_RETENTION_MS;
+  if (!isFor(event, webhook) || event.at < subscribedAt || isExpired) return undefined;
   return {
     webhookId: webhook.id,
     eventId: event.id,

@@ -1,5 +1,4 @@
 import type { Backend } from '../aws/backend.ts';
-import type { StoredEvent } from '../events/event.ts';
 import { eventStore } from '../events/store.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
@@ -9,7 +8,7 @@ import { auditing } from '../projects/audit-store.ts';
 import { applyChange } from '../webhooks/change-handlers.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { isAwaited, pendingDelivery } from './fan-out.ts';
+import { pendingDelivery } from './fan-out.ts';
 import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
 import { type deliveryOperations, isReversed, REVERSED } from './operations.ts';
@@ -31,12 +30,9 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const countIn = (webhookId: string, window: Window) =>
     deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
 
-  const awaited = (event: StoredEvent, webhook: WebhookRecord): DeliveryRecord | undefined =>
-    isAwaited(event, webhook, clock()) ? pendingDelivery(event, webhook) : undefined;
-
   async function pending(webhook: WebhookRecord, eventId: string): Promise<DeliveryRecord | undefined> {
     const event = await events.get(webhook, eventId);
-    return event && awaited(event, webhook);
+    return event && pendingDelivery(event, webhook, clock());
   }
 
   return {
@@ -77,7 +73,9 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
           event.id,
           listed.webhooks.map(({ id }) => id),
         );
-        const data = listed.webhooks.flatMap((webhook) => stored.get(webhook.id) ?? awaited(event, webhook) ?? []);
+        const data = listed.webhooks.flatMap(
+          (webhook) => stored.get(webhook.id) ?? pendingDelivery(event, webhook, clock()) ?? [],
+        );
         return { data: data.map(deliveryEntry), next: listed.next };
       });
     },
@@ -89,7 +87,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       const event = webhook && (await events.get(space, event_id));
       if (!event) return notFound('delivery');
       const recorded = await deliveries.get(id, event_id);
-      const delivery = recorded ?? awaited(event, webhook);
+      const delivery = recorded ?? pendingDelivery(event, webhook, clock());
       if (!delivery) return notFound('delivery');
       const now = clock();
       if (!recorded && event.at >= stuckBefore(now))

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import { type Attempt, derivedHeaders } from './attempt.ts';
@@ -25,16 +24,6 @@ export interface DeliveryRecord {
   /** The last attempt is recorded, but the next one may not be queued yet. */
   retryPending?: boolean | undefined;
 }
-
-/** The members of an event that its deliveries repeat. */
-export type DeliveredEvent = Pick<StoredEvent, 'type' | 'documentKey' | 'webhookId'>;
-
-/** The members of the event that a delivery stores. */
-export const deliveredEvent = ({ eventType, documentKey, test, webhookId }: DeliveryRecord): DeliveredEvent => ({
-  type: eventType,
-  documentKey,
-  ...(test && { webhookId }),
-});
 
 /** The attempts of earlier runs that remain in the record after a new run. */
 export const KEPT_ATTEMPTS = 24;

@@ -24,7 +24,7 @@ import type { Attempt } from './attempt.ts';
 import type { Verdict } from './decide.ts';
 import { toDelivery } from './log-store.ts';
 import { carriedEvent, type DeliveryMessage } from './messages.ts';
-import type { DeliveredEvent, DeliveryRecord, RunId } from './record.ts';
+import type { DeliveryRecord, RunId } from './record.ts';
 import { type DeliveryStatus, UNDER_WAY } from './retry-schedule.ts';
 
 /** The stored data that a message refers to. */
@@ -79,7 +79,7 @@ export function deliveries(table: Table) {
     },
 
     /** Records an attempt and what follows from it. `false` if it is recorded already, or a newer run has started. */
-    async record(run: RunId, event: DeliveredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
+    async record(run: RunId, event: StoredEvent, attempt: Attempt, verdict: Verdict): Promise<boolean> {
       return (await table.write([recordAttempt(run, event, attempt, verdict)])).length === 0;
     },
 
@@ -89,10 +89,10 @@ export function deliveries(table: Table) {
       await table.write([update(itemKey.delivery(webhookId, eventId), { retryPending: undefined }, isLastAttempt)]);
     },
 
-    /** Ends a run before an attempt, unless it has moved on. */
+    /** Ends a run before an attempt, unless it has moved on. The event can have expired if the delivery is recorded. */
     async end(
       before: AttemptId,
-      event: DeliveredEvent,
+      event: StoredEvent | undefined,
       status: 'skipped' | 'canceled' | 'failed',
       nowMs: number,
     ): Promise<void> {
@@ -121,7 +121,7 @@ const isBeforeAttempt = (next: AttemptId): Condition =>
   any(isNew, isEarlierRun(next), all(isThisRunGoingOn(next), isBelow('attempt', next.attempt)));
 
 /** Records an attempt and what follows from it. */
-export function recordAttempt(run: RunId, event: DeliveredEvent, attempt: Attempt, verdict: Verdict): Write {
+export function recordAttempt(run: RunId, event: StoredEvent, attempt: Attempt, verdict: Verdict): Write {
   const isRetried = verdict.status === 'retrying';
   const change = {
     status: verdict.status,
@@ -140,7 +140,7 @@ type Change = Record<'status' | 'attempt' | 'nextAttemptAt' | 'retryPending' | '
 
 function upsert(
   next: AttemptId,
-  event: DeliveredEvent,
+  event: StoredEvent | undefined,
   change: Change,
   attempts: readonly Attempt[],
   createdAt: number,
@@ -148,9 +148,7 @@ function upsert(
   const { webhookId, eventId, run } = next;
   const values = {
     ...change,
-    eventType: event.type,
-    documentKey: event.documentKey,
-    test: isTest(event) || undefined,
+    ...(event && { eventType: event.type, documentKey: event.documentKey, test: isTest(event) || undefined }),
     run,
     ...statusIndexEntry(webhookId, eventId, change.status),
     createdAt: initially(createdAt),
