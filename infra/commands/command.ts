@@ -3,41 +3,42 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
 import { awsReason } from './aws-reason.ts';
-import { type Option, type Parsed, parse, type Usage } from './usage.ts';
+import { type Option, type Parsed, parse, table, type Usage } from './usage.ts';
 
 /** What a command uses of its process and of AWS. Tests replace these members. */
 export interface Shell {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** The file with the settings of the deployment. The one of the checkout by default. */
   readonly deploymentFile?: string;
-  /** Whether the standard output is a terminal. */
-  readonly isTerminal: boolean;
   /** Writes to the standard output. */
   print(text: string): void;
   /** Writes a line that is not a result to the standard error. */
   say(line: string): void;
   /** Asks the user. Throws if there is no terminal, or if the user presses Ctrl-C. */
   ask(question: string): Promise<string>;
-  clock(): number;
   wait(ms: number): Promise<unknown>;
   /** Creates a client of the AWS SDK. Its `send` is the seam between the commands and AWS. */
   client<Type extends object>(type: new (settings: { region?: string }) => Type): Type;
 }
 
-/** A part of a program, such as `npm start` or `npm run ops -- replay`. */
+/** A program, such as `npm start`, or a part of one, such as `projects` of `npm run ops`. */
 export interface Command {
-  /** Returns the exit status. `name` replaces the start of the command line in the help. */
-  execute(args: readonly string[], shell: Shell, name?: string): Promise<number>;
+  readonly name: string;
+  readonly about: string;
+  /** Returns the exit status. `line` is the start of the command line in the help. */
+  execute(args: readonly string[], shell: Shell, line?: string): Promise<number>;
 }
 
 /** Creates a command. `run` can return an exit status. The command prints a mistake of the user as one sentence. */
-export const command = <Options extends Record<string, Option>>(
+export const command = <const Options extends Record<string, Option>>(
   usage: Usage<Options>,
   run: (parsed: Parsed<Options>, shell: Shell) => Promise<unknown>,
 ): Command => ({
-  async execute(args, shell, name = usage.command) {
+  name: usage.command,
+  about: usage.about.split('\n')[0] ?? '',
+  async execute(args, shell, line = usage.command) {
     try {
-      const parsed = parse({ ...usage, command: name }, args);
+      const parsed = parse({ ...usage, command: line }, args);
       const status = typeof parsed === 'string' ? shell.print(parsed) : await run(parsed, shell);
       return typeof status === 'number' ? status : 0;
     } catch (error) {
@@ -48,24 +49,22 @@ export const command = <Options extends Record<string, Option>>(
   },
 });
 
-/** A command that runs the one named by its first argument. It loads only that one. */
-export const group = (
-  name: string,
-  about: string,
-  commands: Readonly<Record<string, { about: string; load(): Promise<Command> }>>,
-): Command => ({
-  async execute([first = '', ...args], shell) {
-    const found = Object.hasOwn(commands, first) ? commands[first] : undefined;
-    if (found) return (await found.load()).execute(args, shell, `${name} ${first}`);
+/** A command that runs the one named by its first argument. */
+export const group = (name: string, about: string, commands: readonly Command[]): Command => ({
+  name,
+  about,
+  async execute([first, ...args], shell) {
+    const found = commands.find((each) => each.name === first);
+    if (found) return found.execute(args, shell, `${name} ${first}`);
     if (first === '--help' || first === '-h') {
-      const width = Math.max(...Object.keys(commands).map(({ length }) => length)) + 3;
-      const rows = Object.entries(commands).map(([each, { about }]) => `  ${each.padEnd(width)}${about}`);
+      const rows = table(commands.map((each) => [each.name, each.about]));
       shell.print(
-        `Usage: ${name} COMMAND [options]\n\n${about}\n\n${rows.join('\n')}\n\nRun \`${name} COMMAND --help\` for the options.\n`,
+        `Usage: ${name} COMMAND [options]\n\n${about}\n\n${rows}\n\nRun \`${name} COMMAND --help\` for the options.\n`,
       );
       return 0;
     }
-    shell.say(`Name a command: ${Object.keys(commands).join(', ')}. Run \`${name} --help\` for a description.`);
+    const names = commands.map((each) => each.name).join(', ');
+    shell.say(`Name a command: ${names}. Run \`${name} --help\` for a description.`);
     return 1;
   },
 });
@@ -74,7 +73,6 @@ const { env: variables } = process;
 
 const processShell: Shell = {
   variables,
-  isTerminal: process.stdout.isTTY === true,
   print: (text) => void process.stdout.write(text),
   say: (line) => void process.stderr.write(`${line}\n`),
   async ask(question) {
@@ -83,7 +81,6 @@ const processShell: Shell = {
     terminal.once('close', () => end.abort()); // Ctrl-C, Ctrl-D, or no terminal
     return terminal.question(question, { signal: end.signal }).finally(() => terminal.close());
   },
-  clock: () => Date.now(),
   wait,
   // Unlike the AWS CLI and the CDK, the SDK does not read AWS_DEFAULT_REGION.
   client: (type) =>

@@ -7,44 +7,15 @@ import { GetEventSourceMappingCommand, InvokeCommand, LambdaClient } from '@aws-
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
 
-/** The option of commands that work with a deployment or with the running local stack. */
+/** The option that names a deployment. Without it, commands use the running local stack, or end because they need a deployment. */
 export const STACK_OPTION = {
-  stack: {
-    type: 'string',
-    value: 'NAME',
-    about:
-      'the CloudFormation stack of a deployment, with the credentials and the region of the shell (the running local stack)',
-  },
+  stack: { type: 'string', value: 'NAME', about: 'the CloudFormation stack of a deployment (the running local stack)' },
 } as const;
-
-/** The option of commands that the local stack cannot perform. */
-export const DEPLOYED_STACK_OPTION = {
-  stack: {
-    type: 'string',
-    value: 'NAME',
-    about: 'the CloudFormation stack of a deployment, with the credentials and the region of the shell. Required',
-  },
-} as const;
-
-/** Returns the name of a deployed stack. Throws `UserError` without a name. */
-export function requireStack(stack: string | undefined): string {
-  if (stack !== undefined && stack !== '') return stack;
-  throw new UserError('Pass --stack NAME, because this command needs a deployment and not the local stack.');
-}
-
-/** The resources of a deployment that a restore needs. */
-export interface Deployment {
-  tableName: string;
-  fanOut: string;
-  deliveriesUrl: string;
-  checksUrl: string;
-}
 
 /** Returns a function that reads an output of the stack. Throws `UserError` if there is no such stack or output. */
-export async function outputsOf(
-  { client }: Pick<Shell, 'client'>,
-  StackName: string,
-): Promise<(name: string) => string> {
+export async function outputsOf({ client }: Shell, StackName: string | undefined): Promise<(name: string) => string> {
+  if (!StackName)
+    throw new UserError('Pass --stack NAME, because this command needs a deployment and not the local stack.');
   const { Stacks = [] } = await client(CloudFormationClient)
     .send(new DescribeStacksCommand({ StackName }))
     .catch((error: Error) => {
@@ -58,8 +29,12 @@ export async function outputsOf(
   };
 }
 
-/** Finds the resources of a stack. The mapping of the fan-out names the table, which the stack may not contain. */
-export async function deploymentOf(shell: Pick<Shell, 'client'>, StackName: string): Promise<Deployment> {
+export type Deployment = Awaited<ReturnType<typeof deploymentOf>>;
+
+/**
+ * Finds the resources of a stack that a restore needs. The mapping of the fan-out names the table, which the stack may not contain.
+ */
+export async function deploymentOf(shell: Shell, StackName: string | undefined) {
   const output = await outputsOf(shell, StackName);
   const cloudFormation = shell.client(CloudFormationClient);
   const idOf = async (LogicalResourceId: string) => {
@@ -74,9 +49,9 @@ export async function deploymentOf(shell: Pick<Shell, 'client'>, StackName: stri
 }
 
 /** Invokes a function, and returns its response. Throws `UserError` if the function failed. */
-export async function invokeFunction(lambda: LambdaClient, FunctionName: string, event: string): Promise<unknown> {
-  const { FunctionError, Payload } = await lambda.send(
-    new InvokeCommand({ FunctionName, Payload: Buffer.from(event) }),
+export async function invokeFunction({ client }: Shell, FunctionName: string, event: object): Promise<unknown> {
+  const { FunctionError, Payload } = await client(LambdaClient).send(
+    new InvokeCommand({ FunctionName, Payload: Buffer.from(JSON.stringify(event)) }),
   );
   const response = JSON.parse(Payload ? Buffer.from(Payload).toString() : 'null');
   if (FunctionError) throw new UserError(`${FunctionName} failed: ${response?.errorMessage ?? FunctionError}`);

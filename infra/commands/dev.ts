@@ -1,18 +1,9 @@
 import { group, runCommand } from './command.ts';
-
-const COMMANDS = {
-  listen: {
-    about: 'forwards new events to a URL on this machine, or prints them',
-    load: async () => (await import('./listen.ts')).listen,
-  },
-  trigger: {
-    about: 'publishes an event with sample data',
-    load: async () => (await import('./trigger.ts')).trigger,
-  },
-};
+import { listen } from './listen.ts';
+import { trigger } from './trigger.ts';
 
 /** The commands for developers of integrations. They belong to the npm package too, under another name. */
 export const dev = (name: string) =>
-  group(name, 'Helps to develop an integration, with a deployed API or the running local stack.', COMMANDS);
+  group(name, 'Helps to develop an integration, with a deployed API or the running local stack.', [listen, trigger]);
 
 if (import.meta.main) await runCommand(dev('npm run dev --'));

@@ -1,22 +1,10 @@
 import { group, runCommand } from './command.ts';
+import { projects } from './projects.ts';
+import { replay } from './replay.ts';
+import { restore } from './restore.ts';
+import { smoke } from './smoke/smoke.ts';
 
-export const ops = group('npm run ops --', 'Operates a deployment (--stack NAME) or the running local stack.', {
-  projects: {
-    about: 'creates, lists, suspends, exports and deletes projects',
-    load: async () => (await import('./projects.ts')).projects,
-  },
-  restore: {
-    about: 'restores the table of a deployment to an earlier time',
-    load: async () => (await import('./restore.ts')).restore,
-  },
-  replay: {
-    about: 'repeats work of a deployment that failed permanently',
-    load: async () => (await import('./replay.ts')).replay,
-  },
-  smoke: {
-    about: 'checks a deployment or the local stack from outside',
-    load: async () => (await import('./smoke/smoke.ts')).smoke,
-  },
-});
+const ABOUT = 'Operates a deployment (--stack NAME) or the running local stack.';
+export const ops = group('npm run ops --', ABOUT, [projects, restore, replay, smoke]);
 
 if (import.meta.main) await runCommand(ops);

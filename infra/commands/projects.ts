@@ -2,15 +2,20 @@ import { visible } from '../../lib/printable.ts';
 import type { ProjectOperation } from '../../lib/projects/operator-handlers.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
-import { STACK_OPTION } from './deployment.ts';
-import { ExportFile, type Position } from './export-file.ts';
-import { invokerOf } from './invoker.ts';
-import { DIRECTORY_OPTION } from './target.ts';
+import { invokeFunction, outputsOf, STACK_OPTION } from './deployment.ts';
+import { openExport, type Position } from './export-file.ts';
+import { DIRECTORY_OPTION, readStackFile, request } from './target.ts';
 
-const USAGE = {
-  command: 'npm run ops -- projects',
-  positionals: 'ACTION [ID]',
-  about: `Manages the projects of a deployment or of the running local stack.
+/** The longest pause between two calls, so that a command soon notices that another one has finished. */
+const MAX_PAUSE_MS = 10_000;
+const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete', 'enable-webhooks'];
+const WITHOUT_ID = ['list', 'create', 'enable-webhooks'];
+
+export const projects = command(
+  {
+    command: 'projects',
+    positionals: 'ACTION [ID]',
+    about: `Manages the projects of a deployment or of the running local stack.
 
   list           every project: state, creation, keys, webhooks, and deliveries of the last 30 days
   create         creates a project, and prints its first admin key once
@@ -22,28 +27,98 @@ const USAGE = {
   delete ID      revokes every credential, and removes all data of a project. Run it again to continue.
 
   enable-webhooks  enables the webhooks that failed deliveries disabled, and recovers their deliveries. Run it again to continue.`,
-  options: {
-    ...STACK_OPTION,
-    ...DIRECTORY_OPTION,
-    name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
-    email: {
-      type: 'string',
-      value: 'ADDRESS',
-      multiple: true,
-      about: 'create: an address for notifications. Repeat it for up to five',
+    options: {
+      ...STACK_OPTION,
+      ...DIRECTORY_OPTION,
+      name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
+      email: {
+        type: 'string',
+        value: 'ADDRESS',
+        multiple: true,
+        about: 'create: an address for notifications, up to 5',
+      },
+      since: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or later' },
+      until: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or earlier (now)' },
+      project: { type: 'string', value: 'ID', about: 'enable-webhooks: only the webhooks of this project' },
+      'dry-run': { type: 'boolean', default: false, about: 'enable-webhooks: only count the webhooks' },
+      output: { type: 'string', value: 'FILE', about: 'export: the file. Run the command again to continue it' },
     },
-    since: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or later' },
-    until: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or earlier (now)' },
-    project: { type: 'string', value: 'ID', about: 'enable-webhooks: only the webhooks of this project' },
-    'dry-run': { type: 'boolean', default: false, about: 'enable-webhooks: only count the webhooks' },
-    output: { type: 'string', value: 'FILE', about: 'export: the file. Run the command again to continue it' },
   },
-} as const;
+  async ({ values, positionals: [action = '', id = '', ...more] }, shell) => {
+    const { name, email, since = '', until, project, 'dry-run': dry_run, output = '' } = values;
+    if (!ACTIONS.includes(action))
+      throw new UserError(`Name what to do: ${ACTIONS.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`);
+    if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
+    if (action === 'enable-webhooks' && (id || !since))
+      throw new UserError('Pass --since TIME, and --project ID for only one project.');
+    if (!id && !WITHOUT_ID.includes(action))
+      throw new UserError(`Name the project: npm run ops -- projects ${action} ID.`);
+    if (action === 'export' && !output) throw new UserError('Pass --output FILE.');
+    if (more.length > 0) throw new UserError('Name one project.');
+    const invoke = await invokerOf(values, shell);
+    const call: Call = (operation) => invoke('Projects', operation);
+    switch (action) {
+      case 'list':
+        for await (const { data } of pagesOf<{ data: object[] }>(call, { operation: 'list' }))
+          for (const each of data) shell.print(`${visible(JSON.stringify(each))}\n`);
+        return;
+      case 'create':
+        return shell.print(printed(await invoke('CreateProject', { name, email })));
+      case 'enable-webhooks':
+        return enableWebhooks(call, { operation: 'enable-webhooks', id: project, since, until, dry_run }, shell);
+      case 'export':
+        return exportProject(call, id, output, shell);
+      case 'delete':
+        return deleteProject(call, id, name, shell);
+      default:
+        return shell.print(
+          printed(await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id })),
+        );
+    }
+  },
+);
+
+type Invoke = (name: 'Projects' | 'CreateProject', event: object) => Promise<unknown>;
+type Call = (operation: ProjectOperation) => Promise<unknown>;
+type Paged = Extract<ProjectOperation, { after?: unknown }>;
+
+/** Invokes functions of a deployed stack, or of the running local stack without a name. Throws `UserError`. */
+async function invokerOf({ stack, directory }: { stack?: string; directory?: string }, shell: Shell): Promise<Invoke> {
+  if (stack !== undefined) {
+    const output = await outputsOf(shell, stack);
+    return (name, event) => invokeFunction(shell, output(`${name}Function`), event);
+  }
+  const { base_url: baseUrl, invoke_token: key } = readStackFile('--stack', directory);
+  return async (name, event) => (await request({ baseUrl, key }, 'POST', `/_local/functions/${name}`, event)).json();
+}
+
+/** Calls an operation until its last page. */
+async function* pagesOf<Page>(call: Call, operation: Paged): AsyncGenerator<Page & { next: Position | null }> {
+  for (let { after } = operation; ; ) {
+    const page = (await call({ ...operation, after })) as Page & { next: Position | null };
+    yield page;
+    if (page.next === null) return;
+    after = page.next;
+  }
+}
 
 const printed = (value: unknown) => `${visible(JSON.stringify(value, null, 2))}\n`;
 
-/** The longest pause between two calls, so that a command soon notices that another one has finished. */
-const MAX_PAUSE_MS = 10_000;
+/** Continues a file that an earlier run has started. */
+async function exportProject(call: Call, id: string, path: string, { say }: Shell): Promise<void> {
+  const { position, write } = openExport(path, id);
+  let count = 0;
+  for await (const { lines, next } of pagesOf<{ lines: string[] }>(call, {
+    operation: 'export',
+    id,
+    after: position,
+  })) {
+    write(lines, next);
+    count += lines.length;
+    if (next !== null) say(`${count} lines`);
+  }
+  say(`The export is complete. This run wrote ${count} lines.`);
+}
 
 interface Progress {
   state: 'deleting' | 'deleted';
@@ -52,115 +127,45 @@ interface Progress {
   waits_until: string | null;
 }
 
-async function listProjects(call: Call, { print }: Shell): Promise<void> {
-  let after: Position | undefined;
-  do {
-    const page = (await call({ operation: 'list', after })) as { data: object[]; next: Position | null };
-    for (const project of page.data) print(`${visible(JSON.stringify(project))}\n`);
-    after = page.next ?? undefined;
-  } while (after);
-}
-
-/** Continues a file that an earlier run has started. */
-async function exportProject(call: Call, id: string, path: string | undefined, shell: Shell): Promise<void> {
-  const file = new ExportFile(path, id, shell);
-  for (let after = file.position; ; ) {
-    const page = (await call({ operation: 'export', id, after })) as { lines: string[]; next: Position | null };
-    file.write(page.lines, page.next);
-    if (page.next === null) break;
-    after = page.next;
-    shell.say(`${file.lines} lines`);
-  }
-  shell.say(`The export is complete. This run wrote ${file.lines} lines.`);
-}
-
-async function deleteProject(call: Call, id: string, name: string | undefined, shell: Shell): Promise<void> {
-  const { say, print, wait, clock } = shell;
+/** The function compares the name. A continued deletion has no name anymore. */
+async function deleteProject(call: Call, id: string, given: string | undefined, shell: Shell): Promise<void> {
+  const { say, print, wait } = shell;
+  const project = (await call({ operation: 'show', id })) as { name?: string };
+  const name = project.name === undefined ? undefined : (given ?? (await askName(id, shell)));
   for (let said = ''; ; ) {
     const progress = (await call({ operation: 'delete', id, name })) as Progress;
+    const { items_removed, items_read, waits_until } = progress;
     if (progress.state === 'deleted') {
-      say(
-        `The project is deleted. ${progress.items_removed} items were removed, and a pass over the whole table found none.`,
-      );
+      say(`The project is deleted. ${items_removed} items were removed, and a pass over the whole table found none.`);
       return print(printed(progress));
     }
-    const { items_removed, items_read, waits_until } = progress;
     const pass = waits_until ? `. Checks again at ${waits_until}` : `, read ${items_read} in this pass`;
     const line = `Removed ${items_removed} items${pass}.`;
     if (line !== said) say(line);
     said = line;
-    if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - clock())));
+    if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - Date.now())));
   }
 }
 
-/** Enables the webhooks of a page of projects per call, because there can be many. A repeated command finds only the others. */
-async function enableWebhooks(call: Call, window: EnableWindow, { say }: Shell): Promise<void> {
-  let count = 0;
-  let after: Position | undefined;
-  do {
-    const page = (await call({ operation: 'enable-webhooks', ...window, after })) as Enabled;
-    count += page.webhooks;
-    after = page.next ?? undefined;
-  } while (after);
-  say(
-    window.dry_run
-      ? `The command would enable ${count} webhooks.`
-      : `Enabled ${count} webhooks. Their recoveries start within 60 seconds.`,
-  );
-}
-
-type EnableWindow = Omit<Extract<ProjectOperation, { operation: 'enable-webhooks' }>, 'operation' | 'after'>;
-interface Enabled {
-  webhooks: number;
-  next: Position | null;
-}
-
-type Call = (operation: ProjectOperation) => Promise<unknown>;
-
-const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete', 'enable-webhooks'];
-const WITHOUT_ID = ['list', 'create', 'enable-webhooks'];
-
-export const projects = command(USAGE, async ({ values, positionals: [action = '', id = '', ...more] }, shell) => {
-  const { name, email } = values;
-  if (!ACTIONS.includes(action))
-    throw new UserError(
-      'Name what to do: list, create, show, suspend, resume, create-key, export, delete or enable-webhooks.',
-    );
-  if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
-  if (action === 'enable-webhooks' && (id || !values.since))
-    throw new UserError('Pass --since TIME, and --project ID for only one project.');
-  if (!id && !WITHOUT_ID.includes(action)) throw new UserError(`Name the project: ${USAGE.command} ${action} ID.`);
-  if (more.length > 0) throw new UserError('Name one project.');
-  const invoke = await invokerOf(values, shell);
-  const call: Call = (operation) => invoke('Projects', operation);
-  if (action === 'list') return listProjects(call, shell);
-  if (action === 'create') {
-    const project = await invoke('CreateProject', { name, email: email?.length === 1 ? email[0] : email });
-    return shell.print(printed(project));
-  }
-  if (action === 'enable-webhooks') {
-    const { project, since = '', until, 'dry-run': dry_run } = values;
-    return enableWebhooks(call, { id: project, since, until, dry_run }, shell);
-  }
-  if (action === 'export') return exportProject(call, id, values.output, shell);
-  if (action !== 'delete') {
-    const result = await call({ operation: action as 'show' | 'suspend' | 'resume' | 'create-key', id });
-    return shell.print(printed(result));
-  }
-  const project = (await call({ operation: 'show', id })) as { name?: string };
-  await deleteProject(
-    call,
-    id,
-    project.name === undefined ? undefined : (values.name ?? (await askName(id, shell))),
-    shell,
-  );
-});
-
-/** Asks for the name, which the function compares. A continued deletion has no name anymore. Throws `UserError`. */
 async function askName(id: string, { ask }: Shell): Promise<string> {
   try {
     return await ask(`This removes all data of ${id}. Type the name of the project to confirm: `);
   } catch {
     throw new UserError('Nothing was deleted. Type the name of the project, or pass it with --name.');
   }
+}
+
+/** Enables the webhooks of a page of projects per call, because there can be many. A repeated command finds only the others. */
+async function enableWebhooks(
+  call: Call,
+  operation: Extract<ProjectOperation, { operation: 'enable-webhooks' }>,
+  { say }: Shell,
+): Promise<void> {
+  let count = 0;
+  for await (const { webhooks } of pagesOf<{ webhooks: number }>(call, operation)) count += webhooks;
+  say(
+    operation.dry_run
+      ? `The command would enable ${count} webhooks.`
+      : `Enabled ${count} webhooks. Their recoveries start within 60 seconds.`,
+  );
 }

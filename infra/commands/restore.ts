@@ -15,15 +15,68 @@ import { TIME_TO_LIVE } from '../../lib/deployment.ts';
 import { readDeployment, updateDeployment } from '../settings.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
-import { DEPLOYED_STACK_OPTION, type Deployment, deploymentOf, requireStack } from './deployment.ts';
+import { type Deployment, deploymentOf, STACK_OPTION } from './deployment.ts';
 import { resume } from './resume.ts';
 import { integer, pastTime } from './usage.ts';
 
 /** The time between two looks at a table that is not active yet. */
 const LOOK_MS = 15_000;
 
+const AFTER_THE_TIME = `Until the deployment, the service works with the old table. The new table lacks all changes after TIME:
+  - Documents, keys and webhooks are as they were. Keys and tokens that were revoked later work again, so revoke them again.
+  - Events that were published later are not in the new table. Those that were not delivered yet are not delivered, except
+    small events whose first attempt waits in a queue. The old table still contains all of them.
+  - Deliveries that ended later are in progress again. Endpoints can receive the same event twice, with the same id.`;
+
+export const restore = command(
+  {
+    command: 'restore',
+    about: `Restores the table of a deployment to an earlier time, as a new table that a deployment then uses.
+The old table stays as it is.
+
+  1. npm run ops -- restore --stack NAME --at TIME            creates the table, and writes it to deployment.json
+  2. npx cdk deploy --parameters ConfirmTable=…               makes the service use the table
+  3. npm run ops -- restore --stack NAME --at TIME --resume   queues the deliveries that waited at that time`,
+    options: {
+      ...STACK_OPTION,
+      at: { type: 'string', value: 'TIME', about: 'a time such as 2026-01-31T12:00:00Z, at least 5 minutes ago' },
+      resume: { type: 'boolean', about: 'queue the deliveries that waited at that time, after the deployment' },
+      events: {
+        type: 'string',
+        value: 'MINUTES',
+        default: '60',
+        about: 'with --resume: also deliver events of these minutes before the time that have no deliveries',
+      },
+    },
+  },
+  async ({ values: { stack, at: text = '', events, ...values } }, shell) => {
+    const at = pastTime('--at', text);
+    const minutes = integer('events', events, 0, 1440);
+    const service = await deploymentOf(shell, stack);
+    if (values.resume) {
+      if (!service.tableName.endsWith(restoredName('', at)))
+        throw new UserError(`The stack uses the table ${service.tableName}. Deploy it with the restored table first.`);
+      const { deliveries, events, connections } = await resume(shell, service, at - minutes * 60_000);
+      return shell.print(
+        `Queued ${deliveries} deliveries in progress, ${events} events and ${connections} checks of connections.\n`,
+      );
+    }
+    const table = await restoreTable(shell, service, at);
+    const isWritten = readDeployment(shell.deploymentFile)?.stackName === stack;
+    if (isWritten) updateDeployment({ table }, shell.deploymentFile);
+    shell.print(`${AFTER_THE_TIME.replace('TIME', text)}
+
+${isWritten ? 'deployment.json now names the table. Deploy it:' : 'Add the table to the settings of the stack, and deploy it:'}
+
+  "table": ${JSON.stringify(table)}
+
+  npx cdk deploy --parameters ConfirmTable=${table.name}
+`);
+  },
+);
+
 /** The name of the table with the state of another one at a time. A repeated command continues with the same table. */
-export function restoredName(tableName: string, atMs: number): string {
+function restoredName(tableName: string, atMs: number): string {
   const time = new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
   return `${tableName.replace(/-restored-\d{14}$/, '')}-restored-${time}`;
 }
@@ -32,11 +85,7 @@ export function restoredName(tableName: string, atMs: number): string {
  * Restores the table of a deployment to a new table, and sets what a restore does not set: the stream, the time to live,
  * point-in-time recovery, deletion protection and tags (DynamoDB Developer Guide, "Restore a table").
  */
-async function restoreTable(
-  { client, wait }: Pick<Shell, 'client' | 'wait'>,
-  { tableName }: Pick<Deployment, 'tableName'>,
-  atMs: number,
-): Promise<{ tableName: string; streamArn: string }> {
+async function restoreTable({ client, wait }: Shell, { tableName }: Deployment, atMs: number) {
   const database = client(DynamoDBClient);
   const target = restoredName(tableName, atMs);
   const describe = async (TableName: string): Promise<TableDescription> =>
@@ -74,65 +123,5 @@ async function restoreTable(
   const { Tags = [] } = await database.send(new ListTagsOfResourceCommand({ ResourceArn: source.TableArn }));
   const own = Tags.filter(({ Key }) => !Key?.startsWith('aws:')); // AWS sets the others
   if (own.length > 0) await database.send(new TagResourceCommand({ ResourceArn: table.TableArn, Tags: own }));
-  return { tableName: target, streamArn: (await describe(target)).LatestStreamArn ?? '' };
+  return { name: target, streamArn: (await describe(target)).LatestStreamArn ?? '' };
 }
-
-const USAGE = {
-  command: 'npm run ops -- restore',
-  about: `Restores the table to an earlier time, as a new table that a deployment then uses. The old table stays as it is.
-
-  1. npm run ops -- restore --stack NAME --at TIME            creates the table, and writes it to deployment.json
-  2. npx cdk deploy --parameters ConfirmTable=…               makes the service use the table
-  3. npm run ops -- restore --stack NAME --at TIME --resume   queues the deliveries that waited at that time`,
-  options: {
-    ...DEPLOYED_STACK_OPTION,
-    at: {
-      type: 'string',
-      value: 'TIME',
-      about: 'the time, such as 2026-01-31T12:00:00Z. The latest one is 5 minutes ago',
-    },
-    resume: {
-      type: 'boolean',
-      default: false,
-      about: 'queue the deliveries that waited at that time, after the deployment',
-    },
-    events: {
-      type: 'string',
-      value: 'MINUTES',
-      about: 'with --resume, also deliver events of these minutes before the time that have no deliveries',
-      default: '60',
-    },
-  },
-} as const;
-
-const AFTER_THE_TIME = `Until the deployment, the service works with the old table. The new table lacks all changes after TIME:
-  - Documents, keys and webhooks are as they were. Keys and tokens that were revoked later work again, so revoke them again.
-  - Events that were published later are not in the new table. Those that were not delivered yet are not delivered, except
-    small events whose first attempt waits in a queue. The old table still contains all of them.
-  - Deliveries that ended later are in progress again. Endpoints can receive the same event twice, with the same id.`;
-
-export const restore = command(USAGE, async ({ values }, shell) => {
-  const at = pastTime('--at', values.at, shell.clock());
-  const minutes = integer('events', values.events, 0, 1440);
-  const service = await deploymentOf(shell, requireStack(values.stack));
-  if (values.resume) {
-    if (!service.tableName.endsWith(restoredName('', at)))
-      throw new UserError(`The stack uses the table ${service.tableName}. Deploy it with the restored table first.`);
-    const { deliveries, events, connections } = await resume(shell, service, at - minutes * 60_000);
-    return shell.print(
-      `Queued ${deliveries} deliveries in progress, ${events} events and ${connections} checks of connections.\n`,
-    );
-  }
-  const { tableName, streamArn } = await restoreTable(shell, service, at);
-  const table = { name: tableName, streamArn };
-  const isWritten = readDeployment(shell.deploymentFile)?.stackName === values.stack;
-  if (isWritten) updateDeployment({ table }, shell.deploymentFile);
-  shell.print(`${AFTER_THE_TIME.replace('TIME', values.at ?? '')}
-
-${isWritten ? 'deployment.json now names the table. Deploy it:' : 'Add the table to the settings of the stack, and deploy it:'}
-
-  "table": ${JSON.stringify(table)}
-
-  npx cdk deploy --parameters ConfirmTable=${tableName}
-`);
-});

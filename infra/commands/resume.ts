@@ -1,32 +1,23 @@
-import {
-  DynamoDBClient,
-  type ScanCommandInput,
-  TransactionCanceledException,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { itemKey } from '../../lib/aws/items.ts';
 import { toDelivery } from '../../lib/deliveries/log-store.ts';
-import { type DeliveryMessage, groupOf } from '../../lib/deliveries/messages.ts';
+import { firstMessage } from '../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../lib/deliveries/record.ts';
 import { UNDER_WAY } from '../../lib/deliveries/retry-schedule.ts';
+import type { ItemKind } from '../../lib/deployment.ts';
 import type { ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
 import type { Deployment } from './deployment.ts';
-import { type Attributes, fanOutAgain, scan } from './stored-events.ts';
+import { fanOutAgain, parts, scan } from './stored-events.ts';
 
-type Clients = Pick<Shell, 'client'>;
-
-/** The maximum number of writes in a transaction, and of messages in a request. */
-const WRITES = 100;
+/** Concurrent writes. */
+const WRITES = 50;
+/** The maximum number of messages in a request. */
 const MESSAGES = 10;
-
-/** Splits a list into parts that have at most this number of elements. */
-const parts = <Value>(list: readonly Value[], size: number): Value[][] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, i * size + size));
 
 /**
  * Queues the work that waited when the table was copied, because its messages and schedules are gone or belong to another state
@@ -38,107 +29,84 @@ const parts = <Value>(list: readonly Value[], size: number): Value[][] =>
  * - Events since `sinceMs` pass the fan-out again, because the copied table contains no sign of messages before the first attempt.
  * - Each connection gets a check.
  */
-export async function resume(
-  shell: Clients,
-  service: Deployment,
-  sinceMs: number,
-): Promise<Record<'deliveries' | 'events' | 'connections', number>> {
+export async function resume(shell: Shell, service: Deployment, sinceMs: number) {
   const spaces = new Map<string, Space>();
   const found: DeliveryRecord[] = [];
-  const events: Attributes[] = [];
-  const connections: ConnectionRecord[] = [];
-  for await (const item of scan(shell, { TableName: service.tableName, ...waitingSince(sinceMs) })) {
-    const [kind, projectId = '', environment = ''] = String(item.pk?.S).split('#');
-    if (kind === 'EVENT') events.push(item);
-    else if (kind === 'HOOKS') spaces.set(String(item.sk?.S), { projectId, environment } as Space);
-    else if (kind === 'CONNECTION') connections.push(unmarshall(item) as ConnectionRecord);
-    else found.push(toDelivery(unmarshall(item)));
+  let events = 0;
+  let connections = 0;
+  for await (const page of scan(shell, service, WAITING, { ...WAITING_VALUES, ':since': sinceMs })) {
+    const itemsOf = (kind: ItemKind) => page.filter(({ pk }) => pk?.S?.startsWith(`${kind}#`));
+    for (const { pk, sk } of itemsOf('HOOKS')) {
+      const [, projectId = '', environment = ''] = String(pk?.S).split('#');
+      spaces.set(String(sk?.S), { projectId, environment } as Space);
+    }
+    found.push(...itemsOf('HOOK').map((item) => toDelivery(unmarshall(item))));
+    const checks = itemsOf('CONNECTION').map((item) => {
+      const { id, projectId, environment } = unmarshall(item) as ConnectionRecord;
+      return { connectionId: id, projectId, environment };
+    });
+    await send(shell, service.checksUrl, checks);
+    connections += checks.length;
+    await fanOutAgain(shell, service, itemsOf('EVENT'));
+    events += itemsOf('EVENT').length;
   }
   const deliveries = found.filter(({ webhookId, test }) => spaces.has(webhookId) && !test);
   const attempted = deliveries.filter(({ attempt }) => attempt > 0);
   for (const some of parts(attempted, WRITES))
-    await markUnqueued(shell.client(DynamoDBClient), service.tableName, some);
-  const messages = deliveries.map((delivery) => messageOf(delivery, spaces.get(delivery.webhookId) as Space));
-  await send(
-    shell,
-    service.deliveriesUrl,
-    messages.map((message) => ({ message, group: groupOf(message) })),
-  );
-  const checks = connections.map(({ id, ...space }) => ({
-    message: { connectionId: id, projectId: space.projectId, environment: space.environment },
-  }));
-  await send(shell, service.checksUrl, checks);
-  await fanOutAgain(shell, service.fanOut, events);
-  return { deliveries: deliveries.length, events: events.length, connections: connections.length };
+    await Promise.all(some.map((delivery) => markUnqueued(shell, service.tableName, delivery)));
+  const messages = deliveries.map(({ webhookId, eventId, run, attempt, attempts }) => {
+    const trigger = attempts.at(-1)?.trigger ?? 'schedule';
+    const first = firstMessage(spaces.get(webhookId) as Space, webhookId, eventId, { run, trigger });
+    return { ...first, attempt: Math.max(attempt, 1) };
+  });
+  await send(shell, service.deliveriesUrl, messages);
+  return { deliveries: deliveries.length, events, connections };
 }
 
-function waitingSince(sinceMs: number): Omit<ScanCommandInput, 'TableName'> {
-  const [pending, retrying] = UNDER_WAY;
-  return {
-    FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
-      OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))`,
-    ExpressionAttributeNames: { '#at': 'at', '#status': 'status' },
-    ExpressionAttributeValues: {
-      ':hooks': { S: 'HOOKS#' },
-      ':hook': { S: 'HOOK#' },
-      ':connection': { S: 'CONNECTION#' },
-      ':event': { S: 'EVENT#' },
-      ':since': { N: String(sinceMs) },
-      ':pending': { S: pending },
-      ':retrying': { S: retrying },
-    },
-  };
-}
+/** Webhooks, connections, deliveries under way, and events since a time. */
+const WAITING = {
+  FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
+    OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))`,
+  ExpressionAttributeNames: { '#at': 'at', '#status': 'status' },
+};
+const WAITING_VALUES = {
+  ':hooks': 'HOOKS#',
+  ':hook': 'HOOK#',
+  ':connection': 'CONNECTION#',
+  ':event': 'EVENT#',
+  ':pending': UNDER_WAY[0],
+  ':retrying': UNDER_WAY[1],
+};
 
-/** Marks that the retries of recorded attempts are not queued, except for deliveries that have changed since. */
+/** Marks that the retry of a recorded attempt is not queued, unless the delivery has changed since. */
 async function markUnqueued(
-  database: DynamoDBClient,
+  { client }: Shell,
   TableName: string,
-  deliveries: readonly DeliveryRecord[],
+  { webhookId, eventId, run, attempt }: DeliveryRecord,
 ): Promise<void> {
-  const TransactItems = deliveries.map(({ webhookId, eventId, run, attempt }) => ({
-    Update: {
-      TableName,
-      Key: marshall(itemKey.delivery(webhookId, eventId)),
-      UpdateExpression: 'SET retryPending = :true',
-      ConditionExpression: '#run = :run AND #attempt = :attempt AND #status = :retrying',
-      ExpressionAttributeNames: { '#run': 'run', '#attempt': 'attempt', '#status': 'status' },
-      ExpressionAttributeValues: {
-        ':true': { BOOL: true },
-        ':run': { N: String(run) },
-        ':attempt': { N: String(attempt) },
-        ':retrying': { S: 'retrying' },
-      },
-    },
-  }));
-  try {
-    await database.send(new TransactWriteItemsCommand({ TransactItems }));
-  } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error;
-    if (deliveries.length > 1)
-      for (const half of parts(deliveries, Math.ceil(deliveries.length / 2)))
-        await markUnqueued(database, TableName, half);
-  }
+  const update = new UpdateItemCommand({
+    TableName,
+    Key: marshall(itemKey.delivery(webhookId, eventId)),
+    UpdateExpression: 'SET retryPending = :true',
+    ConditionExpression: '#run = :run AND #attempt = :attempt AND #status = :retrying',
+    ExpressionAttributeNames: { '#run': 'run', '#attempt': 'attempt', '#status': 'status' },
+    ExpressionAttributeValues: marshall({ ':true': true, ':run': run, ':attempt': attempt, ':retrying': 'retrying' }),
+  });
+  await client(DynamoDBClient)
+    .send(update)
+    .catch((error: Error) => {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    });
 }
 
-function messageOf({ webhookId, eventId, run, attempt, attempts }: DeliveryRecord, space: Space): DeliveryMessage {
-  const trigger = attempts.at(-1)?.trigger ?? 'schedule';
-  return { webhookId, eventId, ...space, run, attempt: Math.max(attempt, 1), trigger };
-}
-
-async function send(
-  { client }: Clients,
-  QueueUrl: string,
-  messages: { message: object; group?: string }[],
-): Promise<void> {
-  const sqs = client(SQSClient);
+async function send({ client }: Shell, QueueUrl: string, messages: readonly Record<string, unknown>[]): Promise<void> {
   for (const some of parts(messages, MESSAGES)) {
-    const Entries = some.map(({ message, group }, i) => ({
+    const Entries = some.map((message, i) => ({
       Id: String(i),
       MessageBody: JSON.stringify(message),
-      ...(group && { MessageGroupId: group }),
+      ...(message.webhookId !== undefined && { MessageGroupId: String(message.webhookId) }),
     }));
-    const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    const { Failed = [] } = await client(SQSClient).send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     if (Failed.length > 0)
       throw new UserError(`SQS did not accept all messages. Repeat the command. ${JSON.stringify(Failed)}`);
   }

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES } from '../../lib/events/types.ts';
+import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import type { Violation } from '../../lib/schema.ts';
 import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
+
+/** API Gateway has a limit of 29 seconds. */
+const TIMEOUT_MS = 35_000;
 
 /** The API that a command calls, and the key. */
 export interface Target {
@@ -25,8 +28,7 @@ export const TARGET_OPTIONS = {
   key: {
     type: 'string',
     value: 'KEY',
-    about:
-      'live, test or admin key. The default is the environment variable DOCUMENT_SYNC_KEY, which keeps the key out of the process list and the shell history',
+    about: 'live, test or admin key (DOCUMENT_SYNC_KEY, which no process list shows)',
   },
 } as const;
 
@@ -64,9 +66,10 @@ export function requireUrl(option: string, text: string): void {
   if (!/^https?:/.test(text) || !URL.canParse(text)) throw new UserError(`--${option} must be an http: or https: URL.`);
 }
 
-export function requireEventType(type: string): void {
-  if (!EVENT_TYPES.some((each) => each === type))
-    throw new UserError(`The event type ${type} does not exist. The types are ${EVENT_TYPES.join(', ')}.`);
+export function requireEventType(text: string): EventType {
+  const type = EVENT_TYPES.find((each) => each === text);
+  if (type) return type;
+  throw new UserError(`The event type ${text} does not exist. The types are ${EVENT_TYPES.join(', ')}.`);
 }
 
 /** A request that failed, with its status, or 0 if there was no response. */
@@ -79,33 +82,28 @@ export class RequestError extends UserError {
   }
 }
 
-/** Calls the API, and returns a successful response. Throws `RequestError`. */
-export async function request(
-  { baseUrl, key, signal }: Target & { signal?: AbortSignal },
+/** Calls the API. Sends objects as JSON, and texts unchanged. Throws `RequestError` if there is no response. */
+export function send(
+  { baseUrl, key }: { baseUrl: string; key: string | null },
   method: string,
   path: string,
-  body?: object,
+  body?: object | string,
+  headers: Record<string, string> = {},
 ): Promise<Response> {
-  const response = await fetch(baseUrl + path, {
+  return fetch(baseUrl + path, {
     method,
-    headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  }).catch((error: Error) => {
-    if (signal?.aborted) throw error;
-    throw unreachable(baseUrl, error);
+    redirect: 'manual',
+    headers: {
+      ...(key !== null && { Authorization: `Bearer ${key}` }),
+      ...(body && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch(({ message, cause }: Error) => {
+    const { code = '', message: reason = message } = (cause ?? {}) as { code?: string; message?: string };
+    throw new RequestError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`, 0);
   });
-  if (response.ok) return response;
-  const text = await response.text();
-  throw new RequestError(`${method} ${path.split('?')[0]}: ${response.status} ${detailIn(text)}`, response.status);
-}
-
-/** Throws `RequestError` if nothing responds at the URL. */
-export async function requireReachable(baseUrl: string): Promise<void> {
-  const response = await fetch(`${baseUrl}/v1/openapi.json`, { method: 'HEAD' }).catch((error: Error) => {
-    throw unreachable(baseUrl, error);
-  });
-  await response.body?.cancel();
 }
 
 const REASONS: Record<string, string> = {
@@ -114,12 +112,14 @@ const REASONS: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-export function unreachable(baseUrl: string, { message, cause }: Error): RequestError {
-  const { code = '', message: reason = message } = (cause ?? {}) as { code?: string; message?: string };
-  return new RequestError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`, 0);
+/** Calls the API, and returns a successful response. Throws `RequestError` with the detail and the violations of a problem. */
+export async function request(target: Target, method: string, path: string, body?: object): Promise<Response> {
+  const response = await send(target, method, path, body);
+  if (response.ok) return response;
+  const text = await response.text();
+  throw new RequestError(`${method} ${path.split('?')[0]}: ${response.status} ${detailIn(text)}`, response.status);
 }
 
-/** The detail of a problem document with its violations, or the text. */
 function detailIn(text: string): string {
   try {
     const { detail, message, errors = [] } = JSON.parse(text);

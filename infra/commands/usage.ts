@@ -1,37 +1,26 @@
-import { parseArgs } from 'node:util';
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { UserError } from '../user-error.ts';
 
 /** An option for `parseArgs`, with its description and the placeholder of its value in the help. */
-export type Option = { about: string } & (
-  | { type: 'string'; value?: string; default?: string; multiple?: boolean }
-  | { type: 'boolean'; value?: undefined; default: false }
-);
+export type Option = ParseArgsOptionDescriptor & { about: string; value?: string };
 
 /** The arguments that a command accepts. The help shows them. */
 export interface Usage<Options extends Record<string, Option>> {
-  /** Such as `npm start`. */
+  /** Such as `npm start --`. A command of a group has only its own name. */
   command: string;
   /** The positional arguments, such as `TYPE`. Without it, there are none. */
   positionals?: string;
+  /** The first line describes the command in the help of its group. */
   about: string;
   options: Options;
   notes?: string;
 }
 
-type ValueOf<O extends Option> = O['type'] extends 'boolean'
-  ? boolean
-  : O extends { multiple: true }
-    ? string[] | undefined
-    : O extends { default: string }
-      ? string
-      : string | undefined;
+export type Parsed<Options extends Record<string, Option>> = ReturnType<
+  typeof parseArgs<{ options: Options; allowPositionals: true }>
+>;
 
-export interface Parsed<Options extends Record<string, Option>> {
-  values: { [Name in keyof Options]: ValueOf<Options[Name]> };
-  positionals: string[];
-}
-
-const HELP = { help: { type: 'boolean', short: 'h', default: false, about: 'print this text' } } as const;
+const HELP = { help: { type: 'boolean', short: 'h', about: 'print this text' } } as const;
 
 /** Reads the command line. Returns the help instead if the command line contains `--help`. Throws `UserError`. */
 export function parse<Options extends Record<string, Option>>(
@@ -40,13 +29,27 @@ export function parse<Options extends Record<string, Option>>(
 ): Parsed<Options> | string {
   const options: Record<string, Option> = { ...usage.options, ...HELP };
   try {
-    const allowPositionals = usage.positionals !== undefined;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals });
-    return values.help ? helpOf(usage) : { values: values as Parsed<Options>['values'], positionals };
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: usage.positionals !== undefined });
+    return parsed.values.help ? helpOf({ ...usage, options }) : (parsed as Parsed<Options>);
   } catch (error) {
     const [reason] = (error as Error).message.split(/\.(?:\s|$)/);
-    throw new UserError(`${reason}. Run \`${prefixOf(usage)} --help\` for the options.`);
+    throw new UserError(`${reason}. Run \`${usage.command} --help\` for the options.`);
   }
+}
+
+function helpOf({ command, positionals, about, options, notes }: Usage<Record<string, Option>>): string {
+  const rows = Object.entries(options).map(([name, { value, default: usual, about }]) => [
+    value ? `--${name} ${value}` : `--${name}`,
+    usual ? `${about} (${usual})` : about,
+  ]);
+  const line = [command, positionals, '[options]'].filter(Boolean).join(' ');
+  return `Usage: ${line}\n\n${[about, table(rows), notes].filter(Boolean).join('\n\n')}\n`;
+}
+
+/** Aligns the second column of the rows. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const width = Math.max(...rows.map(([first = '']) => first.length)) + 3;
+  return rows.map(([first = '', second]) => `  ${first.padEnd(width)}${second}`).join('\n');
 }
 
 /** The value of an option with an integer. Throws `UserError`. */
@@ -57,41 +60,8 @@ export function integer(option: string, text: string, min: number, max: number):
 }
 
 /** A time in milliseconds. Throws `UserError` if it is not a past time with a time zone. */
-export function pastTime(name: string, text: string | undefined, nowMs: number): number {
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text ?? '')
-    ? Date.parse(text ?? '')
-    : Number.NaN;
-  if (time <= nowMs) return time;
+export function pastTime(name: string, text = ''): number {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  if (isTime && Date.parse(text) <= Date.now()) return Date.parse(text);
   throw new UserError(`${name} must be a past time with a time zone, such as 2026-01-31T12:00:00Z.`);
-}
-
-/** The start of a command line. npm passes the arguments after `--`. */
-const prefixOf = ({ command }: { command: string }): string =>
-  command.startsWith('npm ') && !command.includes(' -- ') ? `${command} --` : command;
-
-const WIDTH = 118;
-
-function helpOf({ command, positionals, about, options, notes }: Usage<Record<string, Option>>): string {
-  const rows = Object.entries<Option>({ ...options, ...HELP }).map(([name, { value, default: usual, about }]) => [
-    value ? `--${name} ${value}` : `--${name}`,
-    usual ? `${about} (${usual})` : about,
-  ]) as [option: string, about: string][];
-  const width = Math.max(...rows.map(([name]) => name.length)) + 3;
-  const indent = ' '.repeat(width + 2);
-  const lines = rows.map(
-    ([name, text]) => `  ${name.padEnd(width)}${wrap(text, WIDTH - indent.length).join(`\n${indent}`)}`,
-  );
-  const parts = [about, lines.join('\n'), notes].flatMap((part) => part ?? []);
-  const usage = [prefixOf({ command }), positionals, '[options]'].filter(Boolean).join(' ');
-  return `Usage: ${usage}\n\n${parts.join('\n\n')}\n`;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1);
-    if (line && line.length + word.length >= width) lines.push(word);
-    else lines[lines.length - 1] = line ? `${line} ${word}` : word;
-  }
-  return lines;
 }

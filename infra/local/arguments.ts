@@ -6,7 +6,7 @@ import { DEFAULT_CONCURRENCY } from './lambda/lambda.ts';
 import { DATABASES } from './services/database.ts';
 
 export const USAGE = {
-  command: 'npm start',
+  command: 'npm start --',
   about:
     'Runs the synthesized stack on this machine, with a demo project and an endpoint that verifies and prints webhooks.\nPress Ctrl-C to stop.',
   options: {
@@ -22,18 +22,18 @@ export const USAGE = {
     database: {
       type: 'string',
       value: 'NAME',
-      about: `${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has a package, and otherwise memory)`,
+      about: `${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has it)`,
     },
     keep: { type: 'boolean', default: false, about: 'keep data, keys, pending deliveries and emails between starts' },
     directory: {
       type: 'string',
       value: 'PATH',
-      about:
-        'directory of stack.json (URLs and keys), functions.log and the kept data (.local). A second stack uses a temporary folder in it',
+      about: 'directory of stack.json, functions.log and the kept data (.local)',
     },
   },
-  notes: `All servers listen on 127.0.0.1, except dynamodb-local, which listens on all interfaces. The stack has the
-default settings, and ignores deployment.json.`,
+  notes: `stack.json contains URLs and keys. A second stack uses a temporary folder in the directory. All servers listen on
+127.0.0.1, except dynamodb-local, which listens on all interfaces. The stack has the default settings, and ignores
+deployment.json.`,
 } as const;
 
 export type Arguments = ReturnType<typeof readArguments>;

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { elementsOf, forwardEvents } from '../../infra/commands/listen.ts';
+import { dev } from '../../infra/commands/dev.ts';
+import { elementsOf } from '../../infra/commands/listen.ts';
+import { UserError } from '../../infra/user-error.ts';
+import { ran } from '../support/shell.ts';
 
 const START = Date.parse('2026-01-31T12:00:00Z');
 const SECRET = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
@@ -48,29 +51,22 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, events, keys, lists };
 }
 
-/** Polls once after each change, and returns the printed lines. */
+/** Polls once after each change, and returns the printed lines. Throws if the command ends earlier. */
 async function linesOf(
   api: { baseUrl: string },
   changes: (() => void)[],
   { forwardTo, types = [] }: { forwardTo?: string; types?: string[] } = {},
 ): Promise<string[]> {
-  const lines: string[] = [];
-  const stop = new AbortController();
-  await forwardEvents({
-    baseUrl: api.baseUrl,
-    key: 'svc_live_1',
-    forwardTo,
-    types,
-    secret: SECRET,
-    signal: stop.signal,
-    print: (line) => void lines.push(line),
-    async pause() {
-      const change = changes.shift();
-      if (change) change();
-      else stop.abort();
-    },
-  });
-  return lines;
+  const options = ['--base-url', api.baseUrl, '--key', 'svc_live_1', '--secret', SECRET, '--events', types.join()];
+  if (forwardTo !== undefined) options.push('--forward-to', forwardTo);
+  const wait = async () => {
+    const change = changes.shift();
+    if (!change) throw new UserError('The test has ended.');
+    change();
+  };
+  const { stdout, stderr } = await ran(dev('npm run dev --'), ['listen', ...options], {}, { wait });
+  if (stderr !== 'The test has ended.\n') throw new Error(stderr);
+  return stdout.trimEnd().split(/\n(?! )/);
 }
 
 const idsIn = (lines: readonly string[]) => lines.flatMap((line) => /evt_\w+/.exec(line)?.[0] ?? []);

@@ -11,13 +11,12 @@ export interface Ran {
 }
 
 /** A shell without credentials, a terminal or AWS. `performers` replace the `send` of every client. */
-export function testShell(performers: Performers = {}, members: Partial<Shell> = {}) {
+function testShell(performers: Performers = {}, members: Partial<Shell> = {}) {
   const shell = {
     stdout: '',
     stderr: '',
     variables: {},
     deploymentFile: '/nowhere/deployment.json',
-    isTerminal: false,
     print(text: string) {
       shell.stdout += text;
     },
@@ -28,7 +27,6 @@ export function testShell(performers: Performers = {}, members: Partial<Shell> =
     ask: async (): Promise<string> => {
       throw new Error('There is no terminal');
     },
-    clock: () => Date.now(),
     wait: async () => {},
     client<Type extends object>(type: new (settings: object) => Type): Type {
       const client = new type({ region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });

@@ -7,7 +7,7 @@ import {
   paginateScan,
   ScanCommand,
   TagResourceCommand,
-  TransactWriteItemsCommand,
+  UpdateItemCommand,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -74,8 +74,8 @@ export function tablePerformers(stack: LocalStack): Performers {
     ListTagsOfResource: (input) => database.send(new ListTagsOfResourceCommand(input)),
     TagResource: (input) => database.send(new TagResourceCommand(input)),
     Scan: (input) => database.send(new ScanCommand(input)),
-    async TransactWriteItems(input) {
-      await database.send(new TransactWriteItemsCommand(input));
+    async UpdateItem(input) {
+      await database.send(new UpdateItemCommand(input));
       stack.writes.give();
     },
   };

@@ -1,74 +1,138 @@
+import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
 import { visible } from '../../../lib/printable.ts';
 import { startLocalReceiver } from '../../local/receiver.ts';
 import { UserError } from '../../user-error.ts';
-import { command, type Shell } from '../command.ts';
+import { command } from '../command.ts';
 import { outputsOf, STACK_OPTION } from '../deployment.ts';
-import { requireReachable, requireUrl, TARGET_OPTIONS, targetOf } from '../target.ts';
-import { integer, type Parsed } from '../usage.ts';
+import { request, requireUrl, TARGET_OPTIONS, type Target, targetOf } from '../target.ts';
+import { integer } from '../usage.ts';
 import { checks } from './checks.ts';
-import { type Received, runChecks } from './run.ts';
-
-const USAGE = {
-  command: 'npm run ops -- smoke',
-  about: `Checks from outside what only AWS can break, in the sandbox of the project of the key. Deletes the resources that it
-creates. Sends a test email to the addresses of the project.`,
-  options: {
-    ...STACK_OPTION,
-    ...TARGET_OPTIONS,
-    receiver: {
-      type: 'string',
-      value: 'URL',
-      about:
-        'the public https: URL of a tunnel to this machine. Without it, checks of deliveries need the running local stack',
-    },
-    listen: { type: 'string', value: 'PORT', about: 'the local port of the tunnel', default: '4000' },
-  },
-} as const;
-
-/** Validates the command line. The output of a stack replaces `--base-url`. */
-async function readArguments({ values }: Parsed<(typeof USAGE)['options']>, shell: Shell) {
-  const { stack, receiver, 'base-url': given } = values;
-  const port = integer('listen', values.listen, 1, 65535);
-  if (receiver !== undefined) requireUrl('receiver', receiver);
-  if (stack !== undefined && given !== undefined) throw new UserError('Pass either --stack or --base-url.');
-  const url = stack === undefined ? given : (await outputsOf(shell, stack))('BaseUrl');
-  const { baseUrl, key } = targetOf({ ...values, 'base-url': url }, 'admin', shell.variables);
-  if (!key.startsWith('svc_admin_'))
-    throw new UserError('--key or DOCUMENT_SYNC_KEY must be an admin key, which starts with svc_admin_.');
-  return { baseUrl, adminKey: key, port, receiver: receiver ?? (url ? undefined : `http://127.0.0.1:${port}/`) };
-}
+import { type Check, createClient, type Received, type Run } from './run.ts';
 
 const COLORS = { passed: 'green', failed: 'red', skipped: 'yellow' } as const;
 
-export const smoke = command(USAGE, async (parsed, shell) => {
-  const { baseUrl, adminKey, receiver, port } = await readArguments(parsed, shell);
-  await requireReachable(baseUrl);
-  const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      shell.print('\nCleaning up…\n');
-      interruption.abort();
-    });
+export const smoke = command(
+  {
+    command: 'smoke',
+    about: `Checks from outside what only AWS can break, in the sandbox of the project of the admin key.
+Deletes the resources that it creates. Sends a test email to the addresses of the project.`,
+    options: {
+      ...STACK_OPTION,
+      ...TARGET_OPTIONS,
+      receiver: {
+        type: 'string',
+        value: 'URL',
+        about: 'https: URL of a tunnel to this machine, for deliveries (the local stack needs none)',
+      },
+      listen: { type: 'string', value: 'PORT', default: '4000', about: 'the local port of the tunnel' },
+    },
+  },
+  async ({ values }, shell) => {
+    const port = integer('listen', values.listen, 1, 65535);
+    if (values.receiver !== undefined) requireUrl('receiver', values.receiver);
+    if (values.stack !== undefined && values['base-url'] !== undefined)
+      throw new UserError('Pass either --stack or --base-url.');
+    const baseUrl = values.stack === undefined ? values['base-url'] : (await outputsOf(shell, values.stack))('BaseUrl');
+    const target = targetOf({ ...values, 'base-url': baseUrl }, 'admin', shell.variables);
+    const receiverUrl = values.receiver ?? (baseUrl === undefined ? `http://127.0.0.1:${port}/` : undefined);
+    const interruption = new AbortController();
+    const { signal } = interruption;
+    for (const each of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(each, () => {
+        shell.print('\nCleaning up…\n');
+        interruption.abort();
+      });
+    }
+    const received: Received[] = [];
+    const receiver = receiverUrl === undefined ? undefined : { url: receiverUrl, received };
+    // It listens on loopback, because the service connects to a tunnel.
+    const server =
+      receiver &&
+      (await startLocalReceiver(port, '--listen', ({ headers }, body) => {
+        received.push({ headers, body });
+        return 204;
+      }));
+    const count = { passed: 0, failed: 0, skipped: 0 };
+    try {
+      for await (const { name, outcome, reason } of runChecks(checks, target, { receiver, signal })) {
+        count[outcome]++;
+        const row = `${styleText(COLORS[outcome], outcome.padEnd(8), { stream: process.stdout })} ${name}`;
+        shell.print(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}\n` : `${row}\n`);
+      }
+    } finally {
+      server?.close();
+    }
+    shell.print(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`);
+    return count.failed > 0 || signal.aborted ? 1 : 0;
+  },
+);
+
+export interface Result {
+  /** The name of the check. */
+  name: string;
+  outcome: 'passed' | 'failed' | 'skipped';
+  /** The reason, unless the check passed. */
+  reason: string;
+}
+
+export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
+
+/**
+ * Runs the checks sequentially and deletes the resources that they created, also after a failure or an interruption. Throws
+ * `UserError` before the first check if the API cannot be reached or rejects the admin key.
+ */
+export async function* runChecks(
+  checks: readonly Check[],
+  target: Target,
+  { receiver, signal }: Pick<Run, 'receiver' | 'signal'>,
+): AsyncGenerator<Result> {
+  const { baseUrl, key } = target;
+  const name = `smoke-${randomBytes(4).toString('hex')}`;
+  const as = (credential: string | null) => createClient(baseUrl, credential);
+  const createKey = async () =>
+    (await (await request(target, 'POST', '/v1/keys', { type: 'test', name })).json()) as { id: string; key: string };
+  const run = { receiver, signal, baseUrl, name, as, admin: as(key), createKey, test: as((await createKey()).key) };
+  for (const check of checks) {
+    const skip = (reason: string): Result => ({ name: check.name, outcome: 'skipped', reason });
+    if (signal.aborted) yield skip('interrupted');
+    else if (check.needs === 'https' && !baseUrl.startsWith('https:')) yield skip('the base URL is not an https: URL');
+    else if (check.needs === 'receiver' && !receiver) yield skip('--receiver is missing');
+    else yield await attempt(check.name, () => check.run(run));
   }
-  const received: Received[] = [];
-  // It listens on loopback, because the service connects to a tunnel.
-  const server =
-    receiver === undefined
-      ? undefined
-      : await startLocalReceiver(port, '--listen', ({ url = '', headers }, body) => {
-          received.push({ url, headers: headers as Received['headers'], body });
-          return 204;
-        });
-  const count = { passed: 0, failed: 0, skipped: 0 };
-  const { signal } = interruption;
-  const at = receiver === undefined ? undefined : { url: receiver, received };
-  for await (const { name, outcome, reason } of runChecks(checks, { baseUrl, adminKey, receiver: at, signal })) {
-    count[outcome]++;
-    const row = `${styleText(COLORS[outcome], outcome.padEnd(8), { stream: process.stdout })} ${name}`;
-    shell.print(reason ? `${row}\n${' '.repeat(9)}${visible(reason)}\n` : `${row}\n`);
+  yield await attempt(CLEAN_UP, () => cleanUp(run)); // after an interruption too
+}
+
+async function attempt(name: string, work: () => Promise<void>): Promise<Result> {
+  try {
+    await work();
+    return { name, outcome: 'passed', reason: '' };
+  } catch (error) {
+    const { name: kind, message } = error as Error;
+    if (kind === 'AbortError') return { name, outcome: 'skipped', reason: 'interrupted' };
+    return { name, outcome: 'failed', reason: message.split('\n')[0] ?? '' };
   }
-  server?.close();
-  shell.print(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`);
-  return count.failed > 0 || signal.aborted ? 1 : 0;
-});
+}
+
+/** Deletes the resources of a run, including those whose response was lost. A revoked key remains in the list of keys. */
+async function cleanUp({ name, admin }: Run): Promise<void> {
+  const requests: [method: string, path: string][] = [];
+  for await (const { id, description } of entriesOf(admin, '/v1/webhooks?environment=sandbox&limit=100'))
+    if (description === name) requests.push(['DELETE', `/v1/webhooks/${id}?environment=sandbox`]);
+  for await (const { document_key } of entriesOf(admin, `/v1/documents?environment=sandbox&limit=100&prefix=${name}`))
+    requests.push(['DELETE', `/v1/documents/${document_key}?environment=sandbox`]);
+  for await (const key of entriesOf(admin, '/v1/keys?limit=100'))
+    if (key.name === name && key.status !== 'revoked') requests.push(['POST', `/v1/keys/${key.id}/revoke`]);
+  const left: string[] = [];
+  for (const request of requests)
+    await admin(...request, [200, 204, 404]).catch(({ message }: Error) => left.push(message));
+  if (left.length > 0) throw new Error(`resources of ${name} are left: ${left.join('; ')}`);
+}
+
+async function* entriesOf(admin: Run['admin'], list: string) {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await admin('GET', list + (cursor && `&cursor=${encodeURIComponent(cursor)}`), 200);
+    yield* json.data;
+    cursor = json.next_cursor;
+  }
+}

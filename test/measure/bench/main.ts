@@ -24,7 +24,7 @@ const MEASUREMENTS: Record<string, readonly [title: string, measure: Measure]> =
 };
 
 const USAGE = {
-  command: 'npm run bench',
+  command: 'npm run bench --',
   positionals: 'NAME...',
   about: `Measures speed and cost in one run on one machine. Ratios and counts apply to other machines, but times do not. The names:
 all, cost, ${Object.keys(MEASUREMENTS).join(', ')}`,

@@ -7,7 +7,7 @@ import { loadSimulation } from './plant.ts';
 import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
 
 const USAGE = {
-  command: 'npm run simulate',
+  command: 'npm run simulate --',
   about: 'Runs random schedules of requests, faults and time against the service in memory, and checks its promises.',
   options: {
     seeds: { type: 'string', value: 'N', about: 'number of schedules', default: '10000' },
