@@ -17,6 +17,7 @@ interface Response {
 export function expectConformance(method: string, path: string, { status, headers, text, body }: Answer): void {
   expect(headers['x-request-id'], 'every answer has a request id').toBeTruthy();
   expect(headers['strict-transport-security'], 'every answer has an HSTS policy').toBe('max-age=31536000');
+  expect(headers, 'no browser guesses a type').toMatchObject({ 'x-content-type-options': 'nosniff' });
   if (headers['content-type']?.includes('json'))
     expect(headers['content-security-policy'] ?? headers['x-frame-options']).toMatch(/frame-ancestors 'none'|^DENY$/);
   if (method === 'HEAD') {
@@ -59,6 +60,8 @@ export function expectConformance(method: string, path: string, { status, header
     const isOptional = name === 'Idempotency-Replayed'; // only in repeated responses
     if (!isOptional) expect(headers, `${method} ${route} ${status}`).toHaveProperty(name.toLowerCase());
   }
+  if (route.startsWith('/v1/') && route !== '/v1/event-types')
+    expect(headers['cache-control'], 'no cache stores a response').toBe('no-store');
   const type = headers['content-type']?.split(';')[0] ?? '';
   if (!response?.content) {
     expect(text).toBe('');

@@ -94,15 +94,15 @@ describe('a body', () => {
     expect(outcomeOf(given)).toEqual(outcome);
   });
 
-  it.each<[string, string]>([
-    ['an array', '[]'],
-    ['an array of objects', '[{"name":"a"}]'],
-    ['null', 'null'],
-    ['a text', '"name"'],
-    ['a number', '1'],
-    ['a number that a double would change', '12345678901234567890'],
-    ['a boolean', 'true'],
-  ])('must be an object, not %s', (_, body) => {
+  it.each([
+    '[]',
+    '[{"name":"a"}]',
+    'null',
+    '"name"',
+    '1',
+    '12345678901234567890',
+    'true',
+  ])('must be an object, not %s', (body) => {
     const errors = [{ field: 'body', detail: 'must be an object' }];
     expect(parse(posting(body))).toMatchObject({ code: 'invalid_request', errors });
     expect(parse(posting(body), { body: undefined })).toMatchObject({ code: 'invalid_request', errors });
@@ -128,33 +128,19 @@ describe('a body', () => {
   });
 
   it.each([
-    '{"name":"hunter2",}',
-    '{"name":"hunter2',
-    '{"name":hunter2}',
-    'hunter2',
-    '["hunter2"',
-  ])('is not quoted in the problem, because it can contain a secret: %s', (body) => {
-    expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.not.stringContaining('hunter') });
-  });
-
-  it.each([
     ['{"name":1,}', 'position 10'],
-    ['{"name" 1}', 'position 8'],
+    ['{"name" "hunter2"}', 'position 8'],
     ['{} {}', 'position 3'],
-    ['{"name":"a', 'ends too early'],
+    ['{"name":"hunter2', 'ends too early'],
     ['{"name":', 'ends too early'],
-    ['{"name":}', 'is not valid JSON'],
+    ['{"name":hunter2}', 'is not valid JSON'],
     ['position 4111', 'is not valid JSON'],
+    ['hunter2', 'is not valid JSON'],
     [`{"x":${'['.repeat(200)}`, 'nested deeper than 200 levels'],
-  ])('reports the position of invalid JSON: %s', (body, where) => {
-    expect(parse(posting(body))).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining(where) });
-  });
-
-  it('must have no members for an operation without a body', () => {
-    for (const given of [{ httpMethod: 'POST' }, posting({})])
-      expect(outcomeOf(given, { body: undefined })).toEqual({});
-    const errors = [{ field: 'name', detail: 'is not a known field' }];
-    expect(parse(posting({ name: 'a' }), { body: undefined })).toMatchObject({ code: 'invalid_request', errors });
+  ])('has a problem with the position of the error, and without its content, which can be secret: %s', (body, where) => {
+    const problem = parse(posting(body));
+    expect(problem).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining(where) });
+    expect(problem).toMatchObject({ detail: expect.not.stringContaining('hunter') });
   });
 });
 
@@ -166,21 +152,14 @@ describe('a request that is not valid', () => {
   const unknown = 'is not a known field';
 
   const query = (name: string, value: string) => ({ queryStringParameters: Object.fromEntries([[name, value]]) });
-  const limit = 'must be an integer from 1 to 100';
 
   it.each<[string, Given, string, string]>([
-    ['an unknown query parameter', query('limits', '1'), 'limits', unknown],
     ['a query parameter of every object', query('constructor', '1'), 'constructor', unknown],
     ['__proto__', query('__proto__', '1'), '__proto__', unknown],
     ['an empty name', query('', '1'), '""', unknown],
     ['a query parameter in another case', query('Limit', '1'), 'Limit', unknown],
-    ['a limit that is none', query('limit', '1e1'), 'limit', limit],
-    ['an empty limit', query('limit', ''), 'limit', limit],
-    ['an unknown environment', query('environment', 'test'), 'environment', 'must be one of live, sandbox'],
     ['a long header', { headers: { 'x-node-id': '123456789' } }, 'X-Node-Id', 'must have at most 8 characters'],
     ['an empty header', { headers: { 'X-NODE-ID': '' } }, 'X-Node-Id', 'must not be empty'],
-    ['a member of the body', posting({ name: '' }), 'name', 'must not be empty'],
-    ['a long text', posting({ name: '😀'.repeat(11) }), 'name', 'must have at most 10 characters'],
   ])('names %s', (_, given, field, detail) => {
     expect(violationsOf(given)).toEqual([{ field, detail }]);
   });
@@ -212,17 +191,10 @@ describe('a request that is not valid', () => {
     expect(outcomeOf(given)).toBe('invalid_request');
   });
 
-  it.each<[string, string, unknown]>([
-    ['255 characters', 'k'.repeat(255), {}],
-    ['spaces and punctuation', 'a b~!"', {}],
-    ['256 characters', 'k'.repeat(256), 'invalid_request'],
-    ['no character', '', 'invalid_request'],
-    ['a control character', 'a\tb', 'invalid_request'],
-    ['characters beyond ASCII', 'ä', 'invalid_request'],
-  ])('accepts an Idempotency-Key of %s', (_, key, outcome) => {
-    const given = { httpMethod: 'POST', headers: { 'Idempotency-Key': key } };
-    expect(outcomeOf(given, { creates: true })).toEqual(outcome);
-    expect(outcomeOf(given, { creates: false })).toEqual({}); // the body is ignored
+  it('can have any Idempotency-Key if its operation creates nothing', () => {
+    const given = { httpMethod: 'POST', headers: { 'Idempotency-Key': '' } };
+    expect(outcomeOf(given, { creates: true })).toBe('invalid_request');
+    expect(outcomeOf(given, { creates: false })).toEqual({});
   });
 });
 
@@ -299,11 +271,6 @@ describe('a request', () => {
     expect(JSON.stringify(json)).toBe('{"name":"a","size":5.0}'); // before the schema, with all digits
   });
 
-  it('can have as many characters in a text as JSON Schema allows', () => {
-    const name = '😀'.repeat(10);
-    expect(requestOf(posting({ name })).body).toEqual({ name });
-  });
-
   it('contains every line of If-Match and If-None-Match', () => {
     const multiValueHeaders = {
       'If-Match': ['"1", "2"', '"3"'],
@@ -316,12 +283,6 @@ describe('a request', () => {
       'if-none-match': '"4", *',
       'x-node-id': 'b',
     });
-  });
-
-  it('contains the patterns of a scoped token', () => {
-    const token = { tokenId: 'tok_1', environment: 'live', documents: ['org:*'], permissions: ['read'] };
-    const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'token', token };
-    expect(requestOf({ authorizer: tokenOf() }).caller).toEqual(caller);
   });
 
   it.each<[string, Record<string, string> | null]>([

@@ -16,7 +16,15 @@ async function run(id: Changing, lost: number) {
     return act();
   };
   const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
-  const answers = [await perform(scene, id, { headers }), await perform(scene, id, { headers })];
+  const [first, again] = [await perform(scene, id, { headers }), await perform(scene, id, { headers })];
+  const answers = [first, again];
+  if (operations[id].creates) {
+    const hidden = Object.fromEntries(operations[id].secrets.map((name) => [name, null]));
+    expect(again.body).toEqual(first.body && { ...first.body, ...hidden });
+    expect(again.headers.location).toBe(first.headers.location);
+    const stored = JSON.stringify([...scene.service.db.items()].filter(({ sk }) => sk === 'IDEMPOTENCY'));
+    for (const name of operations[id].secrets) expect(stored).not.toContain(first.body[name]);
+  }
   const outcomes = answers.map(({ status, body, headers }) => [status, body?.code, headers['idempotency-replayed']]);
   const state = await stateOf(scene); // after all work
   return { writes, outcomes, state };
