@@ -63,9 +63,8 @@ describe('events', () => {
     expect(await all(live, 'document_key=org:acme:1&type=sync.conflict')).toEqual([]);
   });
 
-  it('are found by type and time, and are unchanged', async () => {
+  it('are found by type and time', async () => {
     const [newest] = await all(live, 'type=document.deleted&limit=100');
-    expect((await live('GET', `/v1/events/${newest?.id}`)).body).toEqual(newest);
     const between = `since=${newest?.timestamp}&until=9999-12-31T00:00:00Z`;
     expect((await all(live, between)).map(({ id }) => id).sort()).toEqual([...ids].sort());
     expect(await all(live, `until=${newest?.timestamp}&type=document.deleted`)).toEqual([]);
@@ -99,24 +98,21 @@ describe('an event with an additional member called document_key', () => {
   });
 });
 
-describe('the events of a document with the deepest values', () => {
-  it('are listed as they are delivered', async () => {
+describe('an event', () => {
+  it('is listed as it is delivered, with the deepest values and every digit', async () => {
     const client = await (await service.project()).client('live');
     const write = async (method: string, value: string, members = '') => {
       const body = `{"fields":{"a":${'['.repeat(198)}${value}${']'.repeat(198)}}${members}}`;
       expect((await client(method, '/v1/documents/deep', { body })).status).toBeLessThan(300);
     };
-    await write('PUT', '1');
+    await write('PUT', '12345678901234567890,1e400,1.0');
     await write('PATCH', '2');
     await write('PATCH', '3', ',"base_revision":1');
-    const found = await all(client, '');
-    expect(found.map(({ type }) => type).sort()).toEqual([
-      'document.changed',
-      'document.changed',
-      'document.created',
-      'sync.conflict',
-    ]);
-    for (const event of found) expect((await client('GET', `/v1/events/${event.id}`)).body).toEqual(event);
+    const { text, body } = await client('GET', '/v1/events');
+    const types = ['document.changed', 'document.changed', 'document.created', 'sync.conflict'];
+    expect(body.data.map(({ type }: { type: string }) => type).sort()).toEqual(types);
+    expect(text).toContain('12345678901234567890,1e400,1.0');
+    for (const { id } of body.data) expect(text).toContain((await client('GET', `/v1/events/${id}`)).text);
   });
 });
 

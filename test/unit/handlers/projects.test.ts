@@ -232,21 +232,6 @@ describe('a deletion', () => {
     await expect(administer({ operation: 'resume', id: project.id })).rejects.toThrow('There is no project');
   });
 
-  it('finds the deliveries of a webhook that a running request added after the first pass', async () => {
-    const project = await used();
-    const webhook = service.db.get(`HOOKS#${project.id}#live`, project.hook.id);
-    const delivery = [...service.db.items()].find(({ pk }) => String(pk).startsWith(`HOOK#${project.hook.id}#`));
-    await remove(project.id, 'Acme');
-    const late = [
-      { ...webhook, sk: 'whk_late', id: 'whk_late' },
-      { ...delivery, pk: String(delivery?.pk).replace(project.hook.id, 'whk_late') },
-    ];
-    for (const Item of late) service.db.execute({ name: 'Put', input: { TableName: 'table', Item } });
-    await service.clock.advance(SETTLE_MS);
-    expect(await remove(project.id)).toMatchObject({ state: 'deleted' });
-    expect(itemsOf(project, 'whk_late')).toHaveLength(1);
-  });
-
   it.each([1, 3, 6, 12, 25])('continues after it ended at command %i', async (count) => {
     const project = await used();
     let commands = 0;

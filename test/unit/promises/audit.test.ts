@@ -48,6 +48,40 @@ describe('the audit log', () => {
   });
 });
 
+/** The operations that send an email, and its subject. A test email is the effect itself, so the request fails with it. */
+const NOTICES: Readonly<Partial<Record<Changing, string>>> = {
+  createKey: 'Admin key created',
+  rotateKey: 'Admin key rotated',
+  changeProject: 'Notification addresses changed',
+};
+const TESTS: readonly Changing[] = ['sendTestEmail', 'confirmEmail'];
+
+describe('the email of an operation', () => {
+  it.each(
+    changing.filter((id) => !TESTS.includes(id)),
+  )('goes to the addresses before it, and the operation works without it: %s', async (id) => {
+    const expected = NOTICES[id];
+    const { service, ...scene } = await newScene();
+    const before = service.emails.length;
+    expect((await perform({ service, ...scene }, id, { client: fromThere(scene.admin) })).status).toBeLessThan(300);
+    const sent = service.emails.slice(before).map(({ to, subject, text }) => [to, subject, text.includes(from)]);
+    expect(sent).toEqual(expected ? [[['works@example.com'], `${expected} (${scene.projectId})`, true]] : []);
+
+    const other = await newScene();
+    other.service.faults.email = new Error('SES is down');
+    expect((await perform(other, id)).status).toBeLessThan(300);
+    expect(other.service.failures).toEqual(expected ? ['notice.not_sent'] : []);
+  });
+
+  it.each(TESTS)('counts for the limit even if it fails: %s', async (id) => {
+    const scene = await newScene();
+    scene.service.faults.email = new Error('SES is down');
+    expect((await perform(scene, id)).status).toBe(500);
+    delete scene.service.faults.email;
+    expect((await perform(scene, 'sendTestEmail')).status).toBe(429);
+  });
+});
+
 const SETTING: readonly Changing[] = [
   ...(['changeKey', 'setAllowlist', 'changeProject', 'changeWebhook', 'putDocument'] as const),
   ...(['revokeKey', 'revokeToken', 'confirmEmail'] as const),
