@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
 import { startGateway } from './gateway.ts';
 import { exchange, statusesOf } from './sockets.ts';
@@ -55,11 +54,6 @@ describe('a request', () => {
 });
 
 describe('a function that fails', () => {
-  function recorder() {
-    const printed: string[] = [];
-    return { printed, options: { output: (_id: string, text: string) => void printed.push(text) } };
-  }
-
   it.each([
     ['throws', `throw new TypeError('no')`, 'TypeError'],
     ['throws what is no error', 'throw null', 'Error'],
@@ -75,37 +69,14 @@ describe('a function that fails', () => {
     expect(fn.busy).toBe(0);
   });
 
-  it('prints the error line of the Lambda runtime when a handler throws', async () => {
-    const { printed, options } = recorder();
-    const source = `class Refused extends Error {} exports.handler = async () => { throw new Refused('no'); };`;
-    await expect(createFunction(source, { options }).invoke({})).rejects.toEqual(nameOf('Error'));
-    const [line] = await eventually(() => (printed.length > 0 ? printed : undefined));
-    expect(JSON.parse(line ?? '')).toEqual({
-      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-      level: 'ERROR',
-      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      message: { errorType: 'Refused', errorMessage: 'no', stackTrace: expect.arrayContaining(['Error: no']) },
-    });
-  });
-
   it('reports a timeout, and its environment is not reused', async () => {
     const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
-    const { printed, options } = recorder();
+    const printed: string[] = [];
+    const options = { output: (_id: string, text: string) => void printed.push(text) };
     const fn = createFunction(source, { options, properties: { Timeout: 0.2 } });
     expect(await fn.invoke({})).toBe(1);
     await expect(fn.invoke({ hang: true })).rejects.toEqual(nameOf('Sandbox.Timedout'));
     expect(printed).toEqual([expect.stringMatching(/^\S+Z [0-9a-f-]{36} Task timed out after 0\.20 seconds\n$/)]);
     expect(await fn.invoke({})).toBe(1);
-  });
-
-  it('reports a module that cannot load every time', async () => {
-    const fn = createFunction(`throw new RangeError('not here');`);
-    await expect(fn.invoke({})).rejects.toEqual(nameOf('RangeError'));
-    await expect(fn.invoke({})).rejects.toEqual(nameOf('RangeError'));
-  });
-
-  it('does not count the load time for the timeout', async () => {
-    const source = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); exports.handler = async () => 'ok';`;
-    expect(await createFunction(source, { properties: { Timeout: 0.2 } }).invoke({})).toBe('ok');
   });
 });

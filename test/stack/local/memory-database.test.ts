@@ -1,8 +1,7 @@
 import http from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
-import { defaultDatabase } from '../../../infra/local/services/database.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
@@ -30,18 +29,6 @@ function opened() {
 }
 
 describe('the database in memory', () => {
-  it.each([
-    ['darwin', 'arm64'],
-    ['darwin', 'x64'],
-    ['linux', 'arm64'],
-  ])('is the default on %s %s, for which npm has no Dynoxide', (platform, arch) => {
-    const own = Object.getOwnPropertyDescriptors(process);
-    onTestFinished(() => void Object.defineProperties(process, { platform: own.platform, arch: own.arch }));
-    Object.defineProperty(process, 'platform', { ...own.platform, value: platform });
-    Object.defineProperty(process, 'arch', { ...own.arch, value: arch });
-    expect(defaultDatabase()).toBe('memory');
-  });
-
   it('describes each change in its stream with both images', () => {
     const { perform, records } = opened();
     perform('PutItem', { Item: { ...key('a'), n: { N: '1' } } });

@@ -1,9 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FunctionProperties, modulePathOf } from '../../../infra/local/lambda/lambda.ts';
-import { listenAddresses } from '../../../infra/local/sam/addresses.ts';
 import { startSam } from '../../../infra/local/sam/start.ts';
 import { functionName } from '../../../infra/local/sam/template.ts';
 import { databaseEndpoint } from '../../support/database.ts';
@@ -74,24 +73,5 @@ describe('the services for sam local', () => {
       fetch(sam.endpoints.url('emails').replace('127.0.0.1', host)).then((response) => response.json());
     expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(emails))).toEqual([[], []]);
     await expect(emails('127.0.0.3')).rejects.toThrow();
-  });
-
-  it('write nothing if they cannot start', async () => {
-    const own = mkdtempSync(join(directory, 'failed-'));
-    writeFileSync(join(own, 'template.json'), '{}'); // of an earlier start
-    const port = Number(new URL(sam.endpoints.url('')).port);
-    await expect(start({ directory: own, port })).rejects.toThrow('EADDRINUSE');
-    expect(readdirSync(own)).toEqual([]);
-  });
-
-  it('use loopback and the bridge of Docker, also before the first container', () => {
-    const path = mkdtempSync(join(directory, 'path-'));
-    vi.stubEnv('PATH', path);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    expect(listenAddresses()).toEqual(['127.0.0.1']);
-    const shown = '5: docker0    inet 172.17.0.1/16 brd 172.17.255.255 scope global docker0';
-    const ip = `#!/bin/sh\n[ "$*" = '-4 -o address show docker0' ] && echo '${shown}'\n`;
-    writeFileSync(join(path, 'ip'), ip, { mode: 0o755 });
-    expect(listenAddresses()).toEqual(['127.0.0.1', '172.17.0.1']);
   });
 });
