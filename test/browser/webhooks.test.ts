@@ -456,9 +456,16 @@ describe('the delivery log', () => {
     await page.getByText('25 selected').waitFor();
     await page.getByLabel('Select all on this page').uncheck();
     for (const row of [0, 1]) await page.getByLabel('Select document.changed').nth(row).press('Space');
+    const redeliverSelected = page.getByRole('button', { name: 'Redeliver selected' });
+    const hasFocus = (element: Element) => element === document.activeElement;
+    await redeliverSelected.press('Enter');
+    await page.keyboard.press('Escape');
+    await page.getByText('2 selected').waitFor();
+    expect(await redeliverSelected.evaluate(hasFocus)).toBe(true);
     await redeliver();
     await page.getByText('2 of 2 deliveries queued.').waitFor();
-    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).evaluate(hasFocus)).toBe(true);
     await receiver.until(29);
     await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     await page.getByLabel('Select document.changed').first().check();

@@ -21,7 +21,8 @@ interface BatchProps<Row> {
   doneText: (count: number) => string;
   /** The effect of the action. */
   children: ComponentChildren;
-  onClose: () => void;
+  onCancel: () => void;
+  onDone: () => void;
 }
 
 /** Runs an action for many rows with one request each. Shows the progress and the failed requests with their reasons. */
@@ -35,7 +36,8 @@ export function BatchDialog<Row>({
   titles: [busy, done],
   doneText,
   children,
-  onClose,
+  onCancel,
+  onDone,
 }: BatchProps<Row>) {
   const [count, setCount] = useState<number>();
   const [failed, setFailed] = useState<{ row: Row; problem: Problem }[]>([]);
@@ -52,14 +54,14 @@ export function BatchDialog<Row>({
   };
   if (count === undefined) {
     return (
-      <Confirm title={title} action={action} act={begin} onDone={() => {}} onClose={onClose}>
+      <Confirm title={title} action={action} act={begin} onDone={() => {}} onClose={onCancel}>
         {children}
       </Confirm>
     );
   }
   const isDone = count === rows.length;
   return (
-    <Dialog title={isDone ? done : busy} onClose={onClose} isHeld={!isDone}>
+    <Dialog title={isDone ? done : busy} onClose={onDone} isHeld={!isDone}>
       <progress aria-label="Progress" value={count} max={rows.length} />
       <p>
         <output>{isDone ? doneText(rows.length - failed.length) : `${count} of ${rows.length} requested`}</output>
@@ -73,7 +75,7 @@ export function BatchDialog<Row>({
           ))}
         </ul>
       )}
-      {isDone && <Done onClose={onClose} />}
+      {isDone && <Done onClose={onDone} />}
     </Dialog>
   );
 }

@@ -61,7 +61,8 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
         <RedeliverDialog
           of={sending}
           nameOf={nameOf}
-          onClose={() => {
+          onCancel={() => setSending(undefined)}
+          onDone={() => {
             setSending(undefined);
             setChosen(new Set());
             onChange();

@@ -5,18 +5,18 @@ import { useSession } from '../state/session.ts';
 interface Props {
   of: readonly Delivery[];
   nameOf: (delivery: Delivery) => string;
-  onClose: () => void;
+  onCancel: () => void;
+  onDone: () => void;
 }
 
 /** Redelivers deliveries. */
-export function RedeliverDialog({ of: deliveries, nameOf, onClose }: Props) {
+export function RedeliverDialog({ of: deliveries, ...others }: Props) {
   const { call } = useSession();
   const all = deliveries.length === 1 ? '1 delivery' : `${deliveries.length} deliveries`;
   return (
     <BatchDialog
       rows={deliveries}
       keyOf={({ event_id }) => event_id}
-      nameOf={nameOf}
       act={({ webhook_id: id, event_id }) =>
         call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id, event_id } })
       }
@@ -24,7 +24,7 @@ export function RedeliverDialog({ of: deliveries, nameOf, onClose }: Props) {
       action="Redeliver"
       titles={['Redelivering…', 'Redelivery']}
       doneText={(count) => `${count} of ${all} queued.`}
-      onClose={onClose}
+      {...others}
     >
       <p>Each event is sent again to this webhook, on the full retry schedule.</p>
     </BatchDialog>

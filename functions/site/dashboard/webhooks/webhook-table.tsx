@@ -102,7 +102,8 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
       {changing && (
         <StatusDialog
           of={changing}
-          onClose={() => {
+          onCancel={() => setChanging(undefined)}
+          onDone={() => {
             setChanging(undefined);
             setChosen(new Set());
             onChange();
@@ -119,7 +120,13 @@ interface StatusChange {
   status: Webhook['status'];
 }
 
-function StatusDialog({ of: { webhooks, status }, onClose }: { of: StatusChange; onClose: () => void }) {
+interface StatusDialogProps {
+  of: StatusChange;
+  onCancel: () => void;
+  onDone: () => void;
+}
+
+function StatusDialog({ of: { webhooks, status }, ...others }: StatusDialogProps) {
   const { call } = useSession();
   const all = webhooks.length === 1 ? '1 webhook' : `${webhooks.length} webhooks`;
   const isPause = status === 'disabled';
@@ -133,7 +140,7 @@ function StatusDialog({ of: { webhooks, status }, onClose }: { of: StatusChange;
       action={isPause ? 'Pause' : 'Enable'}
       titles={isPause ? ['Pausing…', 'Paused'] : ['Enabling…', 'Enabled']}
       doneText={(count) => `${count} of ${all} ${isPause ? 'paused' : 'enabled'}.`}
-      onClose={onClose}
+      {...others}
     >
       <p>
         {isPause
