@@ -25,7 +25,7 @@ export interface Message {
   body: unknown;
   /** The fair-queue group. Messages of one group do not delay those of other groups (SQS fair queues). */
   group?: string;
-  delaySeconds?: number;
+  delaySeconds?: number | undefined;
 }
 
 interface Waiting {

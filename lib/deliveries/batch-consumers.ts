@@ -6,7 +6,7 @@ import { type Endpoints, endpoints } from './endpoint-store.ts';
 import type { Lane } from './lanes.ts';
 import { deliveryLog } from './log-store.ts';
 import type { DeliveryMessage } from './messages.ts';
-import { forwarding } from './queue-store.ts';
+import { laneQueues, retries } from './queue-store.ts';
 import { earlyTurn, type SlotRequest, type Turn } from './rate-limit.ts';
 import { takeSlots } from './rate-limit-store.ts';
 import { deliveries } from './store.ts';
@@ -18,11 +18,13 @@ export type Batch = ReturnType<ReturnType<typeof batches>>;
 export function batches(backend: Backend, post: HttpPost) {
   const { table } = backend;
   const lane = variable(backend, 'LANE') as Lane;
+  const send = laneQueues(backend);
   const lasting = {
     ...backend,
     lane,
     post,
-    queues: forwarding(backend, lane),
+    send,
+    retry: retries(backend, lane, send),
     emails: projectEmails(backend),
     dashboardUrl: variable(backend, 'DASHBOARD_URL'),
   };

@@ -77,7 +77,7 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
  * them, so that they record themselves if a later step is lost. A repetition is harmless, because redelivered deliveries are no
  * longer recoverable. The recovery ends if the webhook is disabled or deleted.
  */
-async function recoverPage({ recover }: RecoverMessage, { store, queues, clock }: Batch): Promise<void> {
+async function recoverPage({ recover }: RecoverMessage, { store, send, clock }: Batch): Promise<void> {
   const { webhookId, projectId, environment, since, until, endedSince, perSecond, from } = recover;
   const webhook = await store.webhook(recover, webhookId);
   if (webhook?.status !== 'enabled')
@@ -85,9 +85,12 @@ async function recoverPage({ recover }: RecoverMessage, { store, queues, clock }
   const window = { since, until, endedSince, stuckBefore: stuckBefore(clock()) };
   const { deliveries, next } = await store.recoverable(webhookId, { ...window, limit: perSecond, from });
   const again = (run: number) => ({ run: run + 1, trigger: 'recovery' }) as const;
-  await queues.sendAll(deliveries.map(({ eventId, run }) => firstMessage(recover, webhookId, eventId, again(run))));
+  await send(
+    'quick',
+    deliveries.map(({ eventId, run }) => firstMessage(recover, webhookId, eventId, again(run))),
+  );
   await allDone(deliveries.map((delivery) => store.startRun(delivery, delivery.run + 1, clock())));
-  if (next !== undefined) await queues.sendAll([{ recover: { ...recover, from: next } }], 1);
+  if (next !== undefined) await send('quick', [{ recover: { ...recover, from: next } }], 1);
 }
 
 /** Counts and logs the result of a message. A failed attempt is a warning, and everything else is information. */

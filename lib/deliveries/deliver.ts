@@ -17,7 +17,7 @@ import {
   sendOnce,
   WARNED_ATTEMPT,
 } from './outage.ts';
-import { type Due, dueAfter } from './retry-schedule.ts';
+import { type Due, dueAfter, MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
 import type { DeliveryContext } from './store.ts';
 
 /** The stored data of a message whose webhook and event exist. */
@@ -44,7 +44,7 @@ export async function deliver(
   batch: Batch,
 ): Promise<DeliverResult> {
   const { webhook, event, delivery } = context;
-  const { store, queues } = batch;
+  const { store } = batch;
   if (!webhook) return { task: 'drop' };
   const now = batch.clock();
   if (!event) {
@@ -64,7 +64,13 @@ export async function deliver(
         return { task: 'overload' };
       }
       if (turn) {
-        await queues.delay({ ...message, slot: turn.slot }, dueAfter(turn.untilMs, batch.clock()));
+        // After the maximum delay of a queue, the message waits again.
+        const { delaySeconds } = dueAfter(turn.untilMs, batch.clock());
+        await batch.send(
+          batch.lane,
+          [{ ...message, slot: turn.slot }],
+          Math.min(delaySeconds, MAX_QUEUE_DELAY_SECONDS),
+        );
         return { task: 'delay' };
       }
       await noteNoWait(message, webhook, event, batch);
@@ -77,7 +83,7 @@ export async function deliver(
       await store.end(message, event, 'skipped', now);
       break;
     case 'defer':
-      await queues.defer(message, lane);
+      await batch.send(lane, [message]);
       break;
     case 'requeue': {
       const due = dueAfter(delivery?.nextAttemptAt ?? 0, now);
@@ -95,7 +101,7 @@ export async function deliver(
 async function send(message: DeliveryMessage, found: Found, batch: Batch): Promise<DeliverResult> {
   const made = await makeAttempt(message, found, batch);
   if (!made) {
-    await batch.queues.defer(message, 'slow');
+    await batch.send('slow', [message]);
     return { task: 'defer' };
   }
   const result = await conclude(message, found, made.attempt, batch);
@@ -159,7 +165,7 @@ async function conclude(
 
 // The retry is queued before other steps that can fail. Failed steps are repeated with it until the flag is cleared.
 async function requeue(message: DeliveryMessage, due: Due, failing: Failing, batch: Batch): Promise<Claim | undefined> {
-  await batch.queues.retry(nextMessage(message), due);
+  await batch.retry(nextMessage(message), due);
   const last = failing.attempts.at(-1);
   if (last) await noteFailure(failing.webhook, last, batch);
   const claim = message.attempt === WARNED_ATTEMPT ? await emailAbout('failing', message, failing, batch) : undefined;

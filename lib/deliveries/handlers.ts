@@ -12,7 +12,7 @@ import { pendingDelivery } from './fan-out.ts';
 import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
 import { type deliveryOperations, isReversed, REVERSED } from './operations.ts';
-import { deliveryQueue } from './queue-store.ts';
+import { laneQueues } from './queue-store.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
 import { RECOVERY_DELAY_SECONDS, recoveryOf, stuckBefore, type Window, windowOf } from './recovery.ts';
 import { statsHandlers } from './stats-handlers.ts';
@@ -25,7 +25,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const events = eventStore(table);
   const deliveries = deliveryLog(table);
   const cursors = cursorsOf(table, random);
-  const { sendAll: enqueue } = deliveryQueue(backend, 'quick');
+  const send = laneQueues(backend);
   const audited = auditing(backend);
   const countIn = (webhookId: string, window: Window) =>
     deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
@@ -98,7 +98,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
       const run = delivery.run + 1;
       const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
-      await enqueue([firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
+      await send('quick', [firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
       await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
       return response;
     },
@@ -127,7 +127,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       }
       const window = windowOf(webhook, requested, clock());
       const count = await countIn(id, window);
-      await enqueue([recoveryOf(webhook, window, perSecond)], RECOVERY_DELAY_SECONDS);
+      await send('quick', [recoveryOf(webhook, window, perSecond)], RECOVERY_DELAY_SECONDS);
       return { body: { count } };
     },
   };

@@ -35,7 +35,7 @@ interface FanOutBatch extends DynamoDBStreamEvent {
 export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedEvents>) {
   const { table, clock, log, reportFailure } = backend;
   const { end } = deliveries(table);
-  const queues = laneQueues(backend);
+  const sendTo = laneQueues(backend);
 
   return async (batch: FanOutBatch, context: Context) => {
     const sum = { events: 0, deliveries: 0, skipped: 0, set_aside: 0 };
@@ -65,7 +65,7 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
       const event = eventOf(record);
       const now = clock();
       const { lanes, skipped } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), now);
-      const sent = [...lanes].map(([lane, messages]) => queues[lane].sendAll(messages));
+      const sent = [...lanes].map(([lane, messages]) => sendTo(lane, messages));
       await allDone([...sent, ...skipped.map((message) => end(message, event, 'skipped', now))]);
       sum.events++;
       sum.deliveries += [...lanes.values()].flat().length;

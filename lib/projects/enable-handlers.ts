@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
-import { deliveryQueue } from '../deliveries/queue-store.ts';
+import { laneQueues } from '../deliveries/queue-store.ts';
 import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
 import { Problem } from '../http/problems.ts';
 import { timestampInput } from '../schema.ts';
@@ -37,6 +37,7 @@ export const DELAY_SECONDS = 60;
 export function enableWebhooks(backend: Backend) {
   const { table, clock, random, log } = backend;
   const data = projectData(table);
+  const send = laneQueues(backend);
 
   return async ({ id, since, until = clock(), dry_run: isDryRun, after }: v.InferOutput<typeof EnableWebhooks>) => {
     const { ids, next } = id === undefined ? await data.ids(PAGE, after) : { ids: [id], next: undefined };
@@ -60,9 +61,7 @@ export function enableWebhooks(backend: Backend) {
   /** `false` if the webhook was deleted. */
   async function enable(webhook: WebhookRecord): Promise<boolean> {
     const { id, projectId } = webhook;
-    // Needs the queue only here, so that the other operations work while a deployment has not added its variable yet.
-    const { send } = deliveryQueue(backend, 'quick');
-    await send(recoveryOf(webhook, windowOf(webhook, {}, clock())), DELAY_SECONDS);
+    await send('quick', [recoveryOf(webhook, windowOf(webhook, {}, clock()))], DELAY_SECONDS);
     const changed = await applyChange(backend, webhook, id, { status: 'enabled' }, (entry) =>
       auditEntry({ projectId, ...entry }, random),
     );
