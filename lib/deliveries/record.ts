@@ -97,15 +97,9 @@ type DeliveryOutput = v.InferOutput<typeof DeliveryResource>;
 
 /** A delivery without the content of its requests and responses, which would add megabytes to a list of a hundred. */
 export function deliveryEntry(record: DeliveryRecord): DeliveryOutput {
+  const omitted = { url: null, request_headers: null, response_headers: null, response_excerpt: null };
   const { attempts, ...delivery } = deliveryResource(record);
-  const short = attempts.map((attempt) => ({
-    ...attempt,
-    url: null,
-    request_headers: null,
-    response_headers: null,
-    response_excerpt: null,
-  }));
-  return { ...delivery, attempts: short };
+  return { ...delivery, attempts: attempts.map((attempt) => ({ ...attempt, ...omitted })) };
 }
 
 export function deliveryResource(record: DeliveryRecord): DeliveryOutput {

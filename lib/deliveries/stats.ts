@@ -48,19 +48,13 @@ export interface DeliveryChange {
   sequence: string;
 }
 
-/** The counts that one change adds to the stats of a webhook in one period. */
-export interface Entry {
-  sequence: string;
-  counts: Counts;
-}
-
-/** The stats of one webhook in one period: entries in the order of their changes. */
+/** The stats of one webhook in one period, with the counts of each change in the order of the changes. */
 export interface Tally {
   webhookId: string;
   period: Period;
   /** When the period begins. */
   start: number;
-  entries: Entry[];
+  entries: { sequence: string; counts: Counts }[];
 }
 
 export const startOf = (period: Period, atMs: number): number => atMs - (atMs % PERIOD_MS[period]);
@@ -106,7 +100,7 @@ const latencyBar = (durationMs: number) =>
   `le_${LATENCY_BOUNDS_MS.find((bound) => durationMs <= bound) ?? LATENCY_BOUNDS_MS.at(-1)}` as CountId;
 
 /** The sum of counts. */
-export function sumOf(entries: readonly Pick<Entry, 'counts'>[]): Counts {
+export function sumOf(entries: readonly { counts: Counts }[]): Counts {
   const sum: Record<string, number> = {};
   for (const { counts } of entries)
     for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;

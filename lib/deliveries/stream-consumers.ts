@@ -20,9 +20,7 @@ import { stats } from './stats-store.ts';
 import { deliveries } from './store.ts';
 
 /** A batch of the stream, or one that `npm run ops -- replay` read from the bucket of failed events. */
-interface FanOutBatch extends DynamoDBStreamEvent {
-  isReplay?: boolean;
-}
+type FanOutBatch = DynamoDBStreamEvent & { isReplay?: boolean };
 
 /**
  * Sends new events from the table's stream to the queues, one message for every subscribed webhook. The webhooks of a space are
@@ -86,9 +84,7 @@ const eventIdOf = ({ dynamodb }: DynamoDBRecord): string | undefined => dynamodb
 const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent => toStoredEvent(streamItem(dynamodb?.NewImage ?? {}));
 
 /** With a tumbling window, Lambda passes the shard of a batch (Lambda Developer Guide, `TimeWindowEvent`). */
-interface WindowedStreamEvent extends DynamoDBStreamEvent {
-  shardId: string;
-}
+type WindowedStreamEvent = DynamoDBStreamEvent & { shardId: string };
 
 /**
  * Counts what happened to deliveries. Lambda repeats a failed batch as a whole, and changes that are already counted are not added

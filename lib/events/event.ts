@@ -90,17 +90,13 @@ export const EventDocumentKey = v.pipe(
   v.maxLength(MAX_DOCUMENT_KEY_LENGTH, `must have at most ${MAX_DOCUMENT_KEY_LENGTH} characters`),
 );
 
-/** A filter of the events of a space. Lists exclude test events. */
-export interface EventFilter {
+/** Up to `limit` events of a space, from a position on. Lists exclude test events. */
+export interface EventPage {
   type?: EventType | undefined;
   documentKey?: string | undefined;
   /** At this time or later, and before `until`. */
   since?: number | undefined;
   until?: number | undefined;
-}
-
-/** Up to `limit` of those events, from a position on. */
-export interface EventPage extends EventFilter {
   limit: number;
   after?: string | undefined;
 }

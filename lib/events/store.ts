@@ -1,17 +1,10 @@
 import { areAsGiven, isAbsent, isNew, put } from '../aws/expressions.ts';
 import { type Item, itemKey, timeToLive } from '../aws/items.ts';
-import {
-  FILTERED_ITEMS,
-  idRange,
-  newestOf,
-  type PartitionQuery,
-  rangeQuery,
-  type SortKeyRange,
-} from '../aws/queries.ts';
+import { FILTERED_ITEMS, idRange, newestOf, type PartitionQuery, rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { Space } from '../space.ts';
-import { EVENT_RETENTION_MS, type EventFilter, type EventPage, type StoredEvent } from './event.ts';
+import { EVENT_RETENTION_MS, type EventPage, type StoredEvent } from './event.ts';
 import { partitionsOf } from './placement.ts';
 import { EVENT_TYPES } from './types.ts';
 
@@ -59,28 +52,19 @@ export function eventStore(table: Table) {
     space: Space,
     { limit, after, ...filter }: EventPage,
   ): Promise<{ ids: string[]; next: string | undefined }> {
-    const partitions = partitionsOf(filter.type ? [filter.type] : EVENT_TYPES, filter.documentKey);
+    const { type, documentKey } = filter;
     const range = idRange('evt', filter);
     if (!range) return { ids: [], next: undefined };
-    const queries = partitions.map((partition) => partitionQuery(space, partition, range, filter));
-    const reads = filter.documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
+    // Test events concern only the webhook that received them.
+    const filters = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
+    const queries = partitionsOf(type ? [type] : EVENT_TYPES, documentKey).map((partition): PartitionQuery => {
+      const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
+      const query = rangeQuery({ pk: keyOf('').pk }, range, filters);
+      // Eventually consistent at half the price, because a list reads many partitions.
+      return { query: { ...query, ProjectionExpression: 'sk', ConsistentRead: false }, keyOf };
+    });
+    const reads = documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
     const { items, next } = await newestOf(table, queries, { limit, reads, after });
     return { ids: items.map(({ sk }) => String(sk)), next };
   }
-}
-
-/**
- * Lists leave test events out, because they concern only the webhook that received them. They are eventually consistent at half
- * the price, because a list reads many partitions.
- */
-function partitionQuery(
-  space: Space,
-  partition: string,
-  range: SortKeyRange,
-  { documentKey }: EventFilter,
-): PartitionQuery {
-  const filters = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
-  const keyOf = (id: string) => itemKey.eventIn(space, partition, id);
-  const query = rangeQuery({ pk: keyOf('').pk }, range, filters);
-  return { query: { ...query, ProjectionExpression: 'sk', ConsistentRead: false }, keyOf };
 }
