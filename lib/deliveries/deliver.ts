@@ -53,7 +53,6 @@ export async function deliver(
   }
   const lane = laneOf(webhook, now);
   const isDeferred = isSlower(lane, batch.lane);
-  const attempts = delivery?.attempts ?? [];
   const task = taskOf(message, webhook, delivery, isTest(event), isDeferred, context.isSuspended);
   switch (task) {
     case 'send': {
@@ -85,14 +84,13 @@ export async function deliver(
     case 'defer':
       await batch.send(lane, [message]);
       break;
-    case 'requeue': {
-      const due = dueAfter(delivery?.nextAttemptAt ?? 0, now);
-      const claim = await requeue(message, due, { webhook, event, attempts }, batch);
-      return { task: claim === 'busy' ? 'wait' : task };
-    }
+    case 'requeue':
     case 'notify': {
-      const claim = await emailAbout('disabled', message, { webhook, event, attempts }, batch);
-      return { task: claim === 'busy' ? 'wait' : task };
+      const failing = { webhook, event, attempts: delivery?.attempts ?? [] };
+      const due = dueAfter(delivery?.nextAttemptAt ?? 0, now);
+      const finish =
+        task === 'notify' ? emailAbout('disabled', message, failing, batch) : requeue(message, due, failing, batch);
+      return { task: (await finish) === 'busy' ? 'wait' : task };
     }
   }
   return { task };

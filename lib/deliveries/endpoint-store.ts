@@ -34,14 +34,6 @@ interface WebhookId extends Space {
 /** Whether this run must send an email. `busy` means that another run of the message is sending it and can still fail. */
 export type Claim = 'claimed' | 'busy' | 'sent';
 
-/** The outcome of the last attempt of a run. */
-interface Exhausted {
-  /** `false`: another run of the message has recorded this attempt, or a newer run has begun. */
-  isRecorded: boolean;
-  /** This delivery disabled the webhook, in this or another run, and the email about it may not be sent. */
-  isEmailPending: boolean;
-}
-
 /** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
 export const CLAIM_MS = 60_000;
 
@@ -124,7 +116,9 @@ export function endpoints(table: Table) {
 
     /**
      * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same transaction,
-     * with an audit entry. Only one of several concurrent deliveries disables it.
+     * with an audit entry. Only one of several concurrent deliveries disables it. `isRecorded` is false if another run of the
+     * message has recorded this attempt, or a newer run has begun. `isEmailPending`: this delivery disabled the webhook, in this
+     * or another run, and the email about it may not be sent.
      */
     async exhaust(
       webhook: WebhookId,
@@ -132,7 +126,7 @@ export function endpoints(table: Table) {
       event: StoredEvent,
       attempt: Attempt,
       nowMs: number,
-    ): Promise<Exhausted> {
+    ): Promise<Record<'isRecorded' | 'isEmailPending', boolean>> {
       const recorded = recordAttempt(run, event, attempt, { status: 'failed' });
       const disabled = {
         status: 'disabled',
