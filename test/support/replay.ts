@@ -107,7 +107,7 @@ function withTable(input: Members, TableName: string): Members {
 
 async function resultOf(act: () => Promise<object>): Promise<Members> {
   try {
-    const { $metadata: _, UnprocessedKeys: __, ...result } = (await act()) as Members;
+    const { $metadata: _, ConsumedCapacity: __, UnprocessedKeys: ___, ...result } = (await act()) as Members;
     return JSON.parse(JSON.stringify(result)); // without undefined members
   } catch (error) {
     const { name, message, Item, CancellationReasons } = error as Members;
