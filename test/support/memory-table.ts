@@ -4,7 +4,7 @@ import { MemoryDynamoDb, type MemoryDynamoDbOptions } from '../../infra/local/me
 import { connect } from '../../lib/aws/backend.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
 import { TABLE } from './dynamodb-table.ts';
-import { recordRequest } from './replay.ts';
+import { recordCommand } from './replay.ts';
 import { type Command as AwsCommand, runtimeWith } from './runtime.ts';
 
 /** The table of the service in memory. What happens to it also happens to a database after the tests (`replay.ts`). */
@@ -18,10 +18,10 @@ export class RecordedDynamoDb extends MemoryDynamoDb {
   override execute(command: Command): object {
     try {
       const result = super.execute(command);
-      recordRequest(this.history, command, result);
+      recordCommand(this.history, command, result);
       return result;
     } catch (error) {
-      if (error instanceof DynamoDbError) recordRequest(this.history, command, error);
+      if (error instanceof DynamoDbError) recordCommand(this.history, command, error);
       throw error;
     }
   }
