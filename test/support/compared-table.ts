@@ -22,6 +22,7 @@ export async function comparedTable() {
   const commands = documentClient as unknown as Record<string, new (input: object) => never>;
   const memory = new MemoryDynamoDb(schemaOf(TABLE));
   const TableName = randomUUID();
+  let difference: Error | undefined;
   await client.send(new CreateTableCommand({ ...TABLE, TableName }));
 
   /** Returns or throws the result in memory. Throws another error if the database has a different result. */
@@ -36,7 +37,8 @@ export async function comparedTable() {
     const [request, expected, actual] = [input, inDatabase, inMemory].map((each) =>
       JSON.stringify(each).slice(0, 2000),
     );
-    throw new Error(`${name} ${request} has the result ${expected} in the database, and in memory ${actual}`);
+    difference ??= new Error(`${name} ${request} has the result ${expected} in the database, and in memory ${actual}`);
+    throw difference;
   }
 
   return {
@@ -46,9 +48,11 @@ export async function comparedTable() {
       const indexes = TABLE.GlobalSecondaryIndexes.map((index) => index.IndexName);
       for (const IndexName of [undefined, ...indexes]) await perform({ name: 'Scan', input: { IndexName } });
     },
+    /** Throws the first difference, also if a test expected an error. */
     async drop(): Promise<void> {
       await client.send(new DeleteTableCommand({ TableName }));
       client.destroy();
+      if (difference) throw difference;
     },
   };
 }

@@ -60,7 +60,7 @@ type Behaviour = number | ((post: Post, count: number) => number | Promise<numbe
 
 /**
  * The whole API and the delivery behind it in this process: the real code from the authorizer to the stores, on the table in
- * memory that the contract tests verify. Every response is checked against the OpenAPI document. The clock stands still
+ * memory (`replay.ts`). Every response is checked against the OpenAPI document. The clock stands still
  * between requests, and work that is due later waits for `settle` or `advance`.
  */
 export function memoryService({ variables = {}, isPosting = false, from }: MemoryServiceOptions = {}) {

@@ -39,7 +39,7 @@ export interface MemoryDynamoDbOptions {
  * One table of DynamoDB in memory, with the features that this service uses. Commands run one after another. Transactions are
  * serializable. Reads with `ConsistentRead` see every write. Other reads and indexes see it when it is replicated (DynamoDB
  * Developer Guide, "DynamoDB read consistency"). A stored item never changes, because a change stores another one, and each
- * reader gets a copy. `test/memory/contracts` compares it with the other databases.
+ * reader gets a copy. `test/support/replay.ts` compares it with the other databases.
  */
 export class MemoryDynamoDb {
   private readonly stored: Partitions;

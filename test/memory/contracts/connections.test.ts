@@ -6,14 +6,16 @@ import type { StoredEvent } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import type { Space } from '../../../lib/space.ts';
 import { DAY_MS, newConnection, newSpace, newStoredEvent, now, recordOf } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
 const renewed = (before: ConnectionRecord): ConnectionRecord => ({
   ...before,
   ...{ lastSeenAt: now + 1000, expiresAt: before.expiresAt + 1000, nodeId: 'renewed' },
 });
 
-describe.each(stores)('connections in $name', ({ table, lossy }) => {
+const { table, lossy } = newStore();
+
+describe('connections', () => {
   const store = connections(table);
   const stored = async (record: ConnectionRecord) => recordOf(await store.get(record, record.id));
   const isPublished = async (event: StoredEvent) => (await eventStore(table).get(event, event.id)) !== undefined;

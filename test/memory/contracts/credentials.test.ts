@@ -3,9 +3,11 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import { apiKeys, keysWithProject } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
-describe.each(stores)('credentials in $name', ({ table }) => {
+const { table } = newStore();
+
+describe('credentials', () => {
   async function given() {
     const project = newProject();
     const key = newKey({ projectId: project.id });

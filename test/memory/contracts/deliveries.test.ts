@@ -8,10 +8,12 @@ import { eventStore } from '../../../lib/events/store.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { attemptOf, failed, newDelivery, newStoredEvent, now, recordOf, retrying, succeeded } from './builders.ts';
-import { type Store, stores } from './stores.ts';
+import { newStore } from './stores.ts';
+
+const { table } = newStore();
 
 /** A delivery in the table, with actions on it. */
-function happening({ table }: Store) {
+function happening() {
   const { webhook, event, message } = newDelivery();
   const own = deliveries(table);
   const log = deliveryLog(table);
@@ -82,9 +84,7 @@ const contextsOf = async (own: Pick<Deliveries, 'loadContexts'>, messages: Deliv
     (context): context is DeliveryContext => !(context instanceof UnavailableError),
   );
 
-describe.each(stores)('deliveries in $name', (store) => {
-  const { table } = store;
-
+describe('deliveries', () => {
   describe('loadContexts', () => {
     it('returns the records of each message in order, with undefined for missing ones', async () => {
       const own = deliveries(table);
@@ -137,7 +137,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       ['succeeded', succeeded, {}],
       ['failed', failed, { endedAt: now + 10 }],
     ])('records the attempt and the next step: %s', async (status, verdict, follows) => {
-      const { webhook, event, message, record, stored } = happening(store);
+      const { webhook, event, message, record, stored } = happening();
       expect(await record(message(), verdict)).toBe(true);
       expect(await stored()).toEqual({
         ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status, run: 0, attempt: 1 },
@@ -148,7 +148,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it('stores the URL, the request and the response of each attempt', async () => {
-      const { event, message, own, stored } = happening(store);
+      const { event, message, own, stored } = happening();
       const made = [1, 2].map((attempt) => ({
         ...attemptOf(message({ attempt })),
         url: `https://${attempt}.example/`,
@@ -160,7 +160,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it('appends to the recorded attempts, and keeps the time of the first one', async () => {
-      const { event, message, own, upTo, stored } = happening(store);
+      const { event, message, own, upTo, stored } = happening();
       await upTo(message());
       const later = attemptOf(message({ attempt: 2 }), { at: now + 60_000, statusCode: 200, error: null });
       expect(await own.record(message({ attempt: 2 }), event, later, succeeded)).toBe(true);
@@ -189,7 +189,7 @@ describe.each(stores)('deliveries in $name', (store) => {
         ({ record, message }: Happening) => record(message({ run: -1, attempt: 4 })),
       ] as Past,
     ])('succeeds after %s', async (_, happen) => {
-      const delivery = happening(store);
+      const delivery = happening();
       await happen(delivery);
       const count = (await delivery.stored())?.attempts.length ?? 0;
       const message = delivery.message({ attempt: 2 });
@@ -201,7 +201,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it('changes nothing if another run of the message recorded it, queued or not', async () => {
-      const { message, record, upTo, stored } = happening(store);
+      const { message, record, upTo, stored } = happening();
       await upTo(message({ attempt: 2 }));
       const before = await stored();
       expect(await record(message({ attempt: 2 }))).toBe(false);
@@ -209,7 +209,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it.each(OVERTAKEN)('changes nothing if %s', async (_, happen) => {
-      const delivery = happening(store);
+      const delivery = happening();
       await happen(delivery);
       const before = await delivery.stored();
       expect(await delivery.record(delivery.message({ attempt: 2 }))).toBe(false);
@@ -219,7 +219,7 @@ describe.each(stores)('deliveries in $name', (store) => {
 
   describe('markRetried', () => {
     it('records only that the retry of the last attempt is queued', async () => {
-      const { message, own, upTo, stored } = happening(store);
+      const { message, own, upTo, stored } = happening();
       await upTo(message({ attempt: 2 }));
       const before = await stored();
       await own.markRetried(message({ attempt: 2 }));
@@ -231,7 +231,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       ['a newer run', ({ upTo, message }) => upTo(message({ run: 1, attempt: 2 }))],
       ['an earlier attempt', ({ upTo, message }) => upTo(message({ attempt: 1 }))],
     ])('does not accept %s as its own write', async (_, happen) => {
-      const delivery = happening(store);
+      const delivery = happening();
       await happen(delivery);
       const before = await delivery.stored();
       expect(before?.retryPending).toBe(true);
@@ -240,7 +240,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it('creates no delivery', async () => {
-      const { message, own, stored } = happening(store);
+      const { message, own, stored } = happening();
       await own.markRetried(message());
       expect(await stored()).toBeUndefined();
     });
@@ -248,7 +248,7 @@ describe.each(stores)('deliveries in $name', (store) => {
 
   describe('end', () => {
     it('skips a delivery without an attempt', async () => {
-      const { webhook, event, message, own, stored } = happening(store);
+      const { webhook, event, message, own, stored } = happening();
       await own.end(message(), event, 'skipped', now);
       expect(await stored()).toEqual({
         ...{ webhookId: webhook.id, eventId: event.id, eventType: event.type, status: 'skipped', run: 0, attempt: 0 },
@@ -258,7 +258,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it('cancels a delivery in progress, and keeps its attempts', async () => {
-      const { message, event, own, upTo, stored } = happening(store);
+      const { message, event, own, upTo, stored } = happening();
       await upTo(message());
       const before = await stored();
       await own.end(message({ attempt: 2 }), event, 'canceled', now + 1);
@@ -267,7 +267,7 @@ describe.each(stores)('deliveries in $name', (store) => {
     });
 
     it('cancels a newer run before its first attempt', async () => {
-      const { message, event, own, upTo, startRun, stored } = happening(store);
+      const { message, event, own, upTo, startRun, stored } = happening();
       await upTo(message());
       await startRun(1);
       await own.end(message({ run: 1 }), event, 'canceled', now);
@@ -278,7 +278,7 @@ describe.each(stores)('deliveries in $name', (store) => {
       ...OVERTAKEN,
       ['its attempt is recorded', ({ upTo, message }: Happening) => upTo(message({ attempt: 2 }))] as Past,
     ])('changes nothing if %s', async (_, happen) => {
-      const delivery = happening(store);
+      const delivery = happening();
       await happen(delivery);
       const before = await delivery.stored();
       await delivery.own.end(delivery.message({ attempt: 2 }), delivery.event, 'skipped', now + 1);

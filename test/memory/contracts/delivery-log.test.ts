@@ -22,9 +22,11 @@ import {
   succeeded,
   walk,
 } from './builders.ts';
-import { companion, stores } from './stores.ts';
+import { companion, newStore } from './stores.ts';
 
-describe.each(stores)('the delivery log in $name', ({ table, short }) => {
+const { table, short } = newStore();
+
+describe('the delivery log', () => {
   const log = deliveryLog(table);
   const own = deliveries(table);
 

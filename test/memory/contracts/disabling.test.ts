@@ -7,13 +7,15 @@ import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attemptOf, newDelivery, newStoredEvent, now, recordOf, retrying } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
 const DISABLED = { isRecorded: true, isEmailPending: true };
 const RECORDED = { isRecorded: true, isEmailPending: false };
 const UNCHANGED = { isRecorded: false, isEmailPending: false };
 
-describe.each(stores)('disabling in $name', ({ table }) => {
+const { table } = newStore();
+
+describe('disabling', () => {
   const own = endpoints(table);
   const log = deliveryLog(table);
 

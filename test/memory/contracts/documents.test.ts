@@ -9,9 +9,11 @@ import { eventStore } from '../../../lib/events/store.ts';
 import { parseJson } from '../../../lib/json.ts';
 import type { Space } from '../../../lib/space.ts';
 import { documentState, newId, newSpace, newStoredEvent, now } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
-describe.each(stores)('documents in $name', ({ table, lossy, short }) => {
+const { table, lossy, short } = newStore();
+
+describe('documents', () => {
   const store = documents(table);
   const { get, save, claimCycle, complete } = store;
   const isStored = async (event: StoredEvent) => (await eventStore(table).get(event, event.id)) !== undefined;

@@ -5,11 +5,13 @@ import { type RunId, runKey } from '../../../lib/deliveries/record.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
 const MINUTE_MS = 60_000;
 
-describe.each(stores)('endpoints in $name', ({ table }) => {
+const { table } = newStore();
+
+describe('endpoints', () => {
   const own = endpoints(table);
 
   /** A webhook with a delivery, and another webhook. */

@@ -4,9 +4,11 @@ import { EVENT_RETENTION_MS, type StoredEvent } from '../../../lib/events/event.
 import { eventStore } from '../../../lib/events/store.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { HOUR_MS, newSpace, newStoredEvent, now, recordOf, walk } from './builders.ts';
-import { companion, stores } from './stores.ts';
+import { companion, newStore } from './stores.ts';
 
-describe.each(stores)('events in $name', ({ table, short }) => {
+const { table, short } = newStore();
+
+describe('events', () => {
   const { publish, get, list } = eventStore(table);
   const stored = async (event: StoredEvent) => recordOf(await get(event, event.id));
 

@@ -4,9 +4,11 @@ import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
-describe.each(stores)('a table in $name', ({ table, checked }) => {
+const { table, checked } = newStore();
+
+describe('a table', () => {
   const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const key = { pk: 'TEST#1', sk: 'TEST' };
 

@@ -4,14 +4,16 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import type { Turn } from '../../../lib/deliveries/rate-limit.ts';
 import { takeSlots } from '../../../lib/deliveries/rate-limit-store.ts';
 import { HOUR_MS, newId, now } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
 const fresh = { isTest: false };
 const untilOf = (turn: Turn, at: number) => (turn === 'skip' ? 'skip' : turn && turn.untilMs - at);
 const waitsIn = (turns: readonly Turn[]) => turns.flatMap((turn) => (turn && turn !== 'skip' ? turn : []));
 const requests = (count: number) => Array.from({ length: count }, () => fresh);
 
-describe.each(stores)('rate limits in $name', ({ table, lossy }) => {
+const { table, lossy } = newStore();
+
+describe('rate limits', () => {
   /** Returns the milliseconds until the slot of each request, `null` for a token, or `skip`. */
   const take = async (webhookId: string, limit: number, count: number, at = now, from = table) =>
     (await takeSlots(from, webhookId, limit, requests(count), at)).map((turn) => untilOf(turn, at));

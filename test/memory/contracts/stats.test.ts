@@ -3,9 +3,11 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import { PERIOD_MS, STATS_KEPT_MS, type Tally } from '../../../lib/deliveries/stats.ts';
 import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { DAY_MS, HOUR_MS, newId, now } from './builders.ts';
-import { stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
-describe.each(stores)('stats in $name', ({ table, short }) => {
+const { table, short } = newStore();
+
+describe('stats', () => {
   const store = stats(table);
   const entry = (sequence: number, counts: Record<string, number> = { document_changed_delivered: 1 }) => ({
     sequence: String(sequence),

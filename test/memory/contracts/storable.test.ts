@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { put, update } from '../../../lib/aws/expressions.ts';
+import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
@@ -14,12 +15,18 @@ import {
   textsOfBytes,
   wellFormedText,
 } from '../../support/adversarial.ts';
+import { comparedTable } from '../../support/compared-table.ts';
+import { runtimeWith } from '../../support/runtime.ts';
 import { attemptOf, newDelivery, now, recordOf, retrying } from './builders.ts';
-import { memoryStore, stores } from './stores.ts';
+import { newStore } from './stores.ts';
 
 const headerLists: fc.Arbitrary<HeaderList> = fc.array(fc.tuple(headerName(), wellFormedText()), { maxLength: 10 });
 
-describe.each(stores)('content from outside in $name', ({ table }) => {
+const { perform, drop } = await comparedTable();
+const table = createTable(runtimeWith(perform));
+afterAll(drop);
+
+describe('content from outside', () => {
   const key = () => ({ pk: `ANY#${randomUUID()}`, sk: 'ANY' });
   const written = (members: object) => {
     const item: ReturnType<typeof key> = { ...key(), ...members };
@@ -72,7 +79,7 @@ describe.each(stores)('content from outside in $name', ({ table }) => {
 
 // The databases differ in these cases, so the in-memory table follows the strictest one.
 describe('the table in memory', () => {
-  const { table } = memoryStore;
+  const { table } = newStore();
 
   it.each(LONE_SURROGATES)('rejects the lone surrogate %j', async (text) => {
     await expect(table.write([put({ pk: 'ANY#1', sk: 'ANY', text })])).rejects.toThrow();

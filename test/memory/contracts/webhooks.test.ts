@@ -4,9 +4,11 @@ import type { Space } from '../../../lib/space.ts';
 import { allWebhooks, webhooks } from '../../../lib/webhooks/store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newSpace, newWebhook, now, recordOf, walk } from './builders.ts';
-import { companion, stores } from './stores.ts';
+import { companion, newStore } from './stores.ts';
 
-describe.each(stores)('webhooks in $name', ({ table, lossy, short }) => {
+const { table, lossy, short } = newStore();
+
+describe('webhooks', () => {
   const store = webhooks(table);
   const stored = async (webhook: WebhookRecord) => recordOf(await store.get(webhook, webhook.id));
   const counted = async (space: Space) => (await table.get(itemKey.webhookCount(space)))?.webhooks ?? 0;
