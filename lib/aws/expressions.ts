@@ -1,5 +1,5 @@
 import type { Item, ItemKey } from './items.ts';
-import type { Named, Write } from './writes.ts';
+import type { Write } from './writes.ts';
 
 /** A change of a member other than setting or removing it. `of` names its value. */
 type Action = (
@@ -73,7 +73,7 @@ export const remove = (key: ItemKey, condition: Condition): Write => ({
 
 /** Writes nothing. The other writes of its transaction are performed only if the condition is true. */
 export const check = (key: ItemKey, condition: Condition): Write => ({
-  ConditionCheck: { Key: key, ...conditionOf(condition) } as Named<'ConditionCheck'>['ConditionCheck'],
+  ConditionCheck: { Key: key, ...conditionOf(condition) },
 });
 
 /** A condition on the stored item for a write, with the names and values of its expression. */

@@ -18,9 +18,9 @@ import { createLimiter } from '../concurrency.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
 import { domainError, type Rejected } from './domain-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';
-import { withLayoutCheck } from './layout.ts';
+import { layoutCheck } from './layout.ts';
 import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';
-import { carryOut, type Named, pauseAtRandom, type Write, withoutWriteId } from './writes.ts';
+import { carryOut, pauseAtRandom, type Updating, type Write, withoutWriteId } from './writes.ts';
 
 export interface Page {
   items: Item[];
@@ -39,6 +39,10 @@ const CONCURRENT_REQUESTS = 16;
 /** The maximum requests for one page of a list. Even with 1 MB each, they need less than a second. */
 const MAX_REQUESTS = 8;
 
+const rethrow = (error: unknown): never => {
+  throw domainError(error);
+};
+
 /** The client of the table. It takes and returns JavaScript values. */
 class Documents extends DynamoDBDocumentClient {
   constructor(_settings: ClientSettings) {
@@ -49,16 +53,24 @@ class Documents extends DynamoDBDocumentClient {
 /** The table of the function. Every command is rejected while the table has another layout. */
 export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clock' | 'wait' | 'random'>) {
   const name = variable(runtime, 'TABLE_NAME');
-  const documents = withLayoutCheck(runtime.client(Documents), name);
+  const documents = runtime.client(Documents);
   const pause = pauseAtRandom(runtime);
   const now = runtime.clock;
   // Requests wait here, because the time limits of the SDK include the wait for a connection.
   const limited = createLimiter(CONCURRENT_REQUESTS);
-  const reading = <T>(act: () => Promise<T>): Promise<T> =>
-    limited(act).catch((error: unknown) => {
-      throw domainError(error);
-    });
   const named = <T extends object>(input: T): T & { TableName: string } => ({ TableName: name, ...input });
+  const getItem = async (Key: ItemKey): Promise<Item | undefined> =>
+    (await documents.send(new GetCommand(named({ Key, ConsistentRead: true })))).Item;
+  const checkLayout = layoutCheck(getItem);
+  // The first read and the check run in parallel.
+  const reading = async <T>(act: () => Promise<T>): Promise<T> => {
+    const [result] = await limited(() => Promise.all([act(), checkLayout()])).catch(rethrow);
+    return result;
+  };
+  const writing = async <T>(act: () => Promise<T>): Promise<T> => {
+    await checkLayout();
+    return limited(act);
+  };
 
   /** Reads are strongly consistent by default, except on an index. */
   const inputOf = ({ after, ...read }: Query) =>
@@ -104,13 +116,15 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
 
     /** Removes items separately and without a condition, so a repetition is harmless. */
     async removeAll(keys: readonly ItemKey[]): Promise<void> {
-      await Promise.all(keys.map((Key) => reading(() => documents.send(new DeleteCommand(named({ Key }))))));
+      await Promise.all(
+        keys.map((Key) => writing(() => documents.send(new DeleteCommand(named({ Key })))).catch(rethrow)),
+      );
     },
 
     /** Strongly consistent. */
     async get(key: ItemKey): Promise<Item | undefined> {
-      const { Item } = await reading(() => documents.send(new GetCommand(named({ Key: key, ConsistentRead: true }))));
-      return Item && withoutWriteId(Item);
+      const item = await reading(() => getItem(key));
+      return item && withoutWriteId(item);
     },
 
     /** Returns the item, `undefined` or an error for each key, with strong consistency. Keys can repeat. */
@@ -156,8 +170,8 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
     async updated(write: Write): Promise<{ isDone: boolean; item: Item | undefined }> {
       let item: Item | undefined;
       const send = async ([marked]: Write[]) => {
-        const input = named({ ...(marked as Named<'Update'>).Update, ReturnValues: 'ALL_NEW' as const });
-        item = (await limited(() => documents.send(new UpdateCommand(input)))).Attributes;
+        const input = named({ ...(marked as Updating).Update, ReturnValues: 'ALL_NEW' as const });
+        item = (await writing(() => documents.send(new UpdateCommand(input)))).Attributes;
       };
       const [rejected] = await carryOut([write], send, pause);
       return { isDone: !rejected, item: item ?? rejected?.item };
@@ -168,13 +182,13 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
     const TransactItems = writes.map((write) =>
       Object.fromEntries(Object.entries(write).map(([kind, input]) => [kind, named(input)])),
     );
-    return limited(() => documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput)));
+    return writing(() => documents.send(new TransactWriteCommand({ TransactItems } as TransactWriteCommandInput)));
   }
 
   // A deletion leaves no write id. A transaction makes it idempotent, because the SDK sends one token with all tries.
   function writeOne(write: Write): Promise<unknown> {
-    if ('Put' in write) return limited(() => documents.send(new PutCommand(named(write.Put))));
-    if ('Update' in write) return limited(() => documents.send(new UpdateCommand(named(write.Update))));
+    if ('Put' in write) return writing(() => documents.send(new PutCommand(named(write.Put))));
+    if ('Update' in write) return writing(() => documents.send(new UpdateCommand(named(write.Update))));
     return transact([write]);
   }
 }

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DeleteCommandInput, PutCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { domainError, isWriteConflict, type Rejected, rejectedWrites } from './domain-errors.ts';
 import type { Item } from './items.ts';
 import type { Runtime } from './runtime.ts';
 
-type Unnamed<T> = T extends object
-  ? { [K in keyof T]: T[K] extends infer V | undefined ? Omit<V & object, 'TableName'> : never }
-  : never;
-type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-export type Named<K extends keyof TransactItem> = Unnamed<Required<Pick<TransactItem, K>>>;
+type Unnamed<Input> = Omit<Input, 'TableName'>;
+type Conditional = Unnamed<DeleteCommandInput> & { ConditionExpression: string };
+export type Updating = { Update: Unnamed<UpdateCommandInput> };
 
 /** A write of one item, without the table name. */
-export type Write = Named<'Put'> | Named<'Update'> | Named<'Delete'> | Named<'ConditionCheck'>;
+export type Write =
+  | { Put: Unnamed<PutCommandInput> }
+  | Updating
+  | { Delete: Conditional }
+  | { ConditionCheck: Conditional };
 
 /** The maximum tries of a write with conflicts, and the longest wait between two tries. */
 const CONFLICT_TRIES = 6;
