@@ -1,33 +1,11 @@
-import { BY_PROJECT } from '../deployment.ts';
+import { BY_PROJECT, BY_STATUS } from '../deployment.ts';
 import { earliestId, type IdPrefix } from '../ids.ts';
 import { all, type Condition } from './expressions.ts';
-import type { Item } from './items.ts';
+import type { Item, ItemKey } from './items.ts';
 import type { Query, Table } from './table.ts';
-
-/** Sort keys from `first` to `last`, both included. */
-export interface SortKeyRange {
-  first: string;
-  last: string;
-}
-
-/** The name and the value of a partition key, of the table or of an index. */
-type Partition = { pk: string } | { byStatus: string | undefined };
 
 /** The items that one request reads with a filter, which can remove most of them. A request reads at most 1 MB. */
 export const FILTERED_ITEMS = 1000;
-
-/**
- * The range of ids that were created at `since` or later and before `until` (milliseconds since 1970). `null` for an empty range,
- * because DynamoDB rejects it.
- */
-export function idRange(
-  prefix: IdPrefix,
-  { since = 0, until }: { since?: number | undefined; until?: number | undefined },
-): SortKeyRange | null {
-  const first = earliestId(prefix, since);
-  const last = until === undefined ? `${prefix}_~` : earliestId(prefix, until);
-  return first > last ? null : { first, last };
-}
 
 /** A query of all items of a partition. */
 export const wholePartition = (pk: string): Query => ({
@@ -42,19 +20,15 @@ export const keysQuery = (projectId: string): Query => ({
   ExpressionAttributeValues: { ':project': projectId },
 });
 
-/** A query of the items of a partition in a range that meet every condition. */
-export function rangeQuery(
-  partition: Partition,
-  { first, last }: SortKeyRange,
-  conditions: readonly Condition[] = [],
-): Query {
-  const [[name, value]] = Object.entries(partition) as [[string, string]];
-  const query = {
-    KeyConditionExpression: `${name} = :partition AND sk BETWEEN :first AND :last`,
-    ExpressionAttributeValues: { ':partition': value, ':first': first, ':last': last },
-  };
-  return conditions.length > 0 ? filtered(query, all(...conditions)) : query;
-}
+/** A query of the items of a partition with sort keys from `first` to `last`, both included. */
+export const rangeQuery = (
+  partition: string,
+  { first, last }: { first: string; last: string },
+  name = 'pk',
+): Query => ({
+  KeyConditionExpression: `${name} = :partition AND sk BETWEEN :first AND :last`,
+  ExpressionAttributeValues: { ':partition': partition, ':first': first, ':last': last },
+});
 
 /** The same query with a filter. Items that the filter removes are read and billed too. */
 export const filtered = (query: Query, { expression, names, values }: Condition): Query => ({
@@ -63,6 +37,44 @@ export const filtered = (query: Query, { expression, names, values }: Condition)
   ExpressionAttributeNames: { ...query.ExpressionAttributeNames, ...names },
   ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...values },
 });
+
+/** The query of one partition, and the key of an item with a sort key in it. */
+export interface PartitionQuery {
+  query: Query;
+  keyOf(sortKey: string): object;
+}
+
+/** Milliseconds since 1970. */
+interface Window {
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/**
+ * The queries of partitions for the ids that were created at `since` or later and before `until`, and that meet every condition.
+ * `keysOf` returns the key of an id in each partition, with `byStatus` for the index. An empty window has no queries, because
+ * DynamoDB rejects them.
+ */
+export function idQueries(
+  prefix: IdPrefix,
+  { since = 0, until }: Window,
+  keysOf: readonly ((id: string) => ItemKey & { byStatus?: string | undefined })[],
+  conditions: readonly Condition[],
+  options: Query = {},
+): PartitionQuery[] {
+  const first = earliestId(prefix, since);
+  const last = until === undefined ? `${prefix}_~` : earliestId(prefix, until);
+  if (first > last) return [];
+  return keysOf.map((keyOf) => {
+    const { pk, byStatus } = keyOf('');
+    const ofPartition =
+      byStatus === undefined
+        ? rangeQuery(pk, { first, last })
+        : { IndexName: BY_STATUS, ...rangeQuery(byStatus, { first, last }, 'byStatus') };
+    const query = { ...ofPartition, ...options };
+    return { query: conditions.length > 0 ? filtered(query, all(...conditions)) : query, keyOf };
+  });
+}
 
 /** The maximum rounds of queries for one page of a list. Each round reads twice as much as the previous one. */
 const MAX_ROUNDS = 4;
@@ -75,12 +87,6 @@ const PATIENCE_MS = 300;
 
 /** The items to read first per item of the page, because most filters match many items. */
 const FIRST_READS = 4;
-
-/** The query of one partition, and the key of an item with a sort key in it. */
-export interface PartitionQuery {
-  query: Query;
-  keyOf(sortKey: string): object;
-}
 
 export interface MergedPage {
   /** Items, at most. */

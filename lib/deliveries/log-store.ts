@@ -8,10 +8,9 @@ import {
   statusPartition,
   timeToLive,
 } from '../aws/items.ts';
-import { idRange, newestOf, type PartitionQuery, rangeQuery } from '../aws/queries.ts';
+import { idQueries, newestOf } from '../aws/queries.ts';
 import type { Query, Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
-import { BY_STATUS } from '../deployment.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
 import type { RecoveryPosition } from './messages.ts';
 import { type DeliveryFilter, type DeliveryRecord, KEPT_ATTEMPTS } from './record.ts';
@@ -135,8 +134,6 @@ const indexed = (status: DeliveryStatus | undefined) => (status === 'succeeded' 
 
 /** The queries of the partitions of a log or of the index, eventually consistent at half the price. An empty window has none. */
 function logQueries(webhookId: string, { status, type, stuckBefore, endedSince, ...window }: LogFilter) {
-  const range = idRange('evt', window);
-  if (!range) return [];
   const ofIndex = indexed(status);
   const filters = areAsGiven({ eventType: type, status: ofIndex ? undefined : status });
   if (ofIndex && stuckBefore !== undefined) {
@@ -144,14 +141,11 @@ function logQueries(webhookId: string, { status, type, stuckBefore, endedSince, 
     if (isUnderWay(ofIndex)) filters.push(isBelow('nextAttemptAt', stuckBefore));
     else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
   }
-  return logPartitions().map((partition): PartitionQuery => {
-    const keyOf = (eventId: string) => itemKey.deliveryIn(webhookId, partition, eventId);
-    if (!ofIndex)
-      return { query: { ...rangeQuery({ pk: keyOf('').pk }, range, filters), ConsistentRead: false }, keyOf };
-    const byStatus = statusPartition(webhookId, partition, ofIndex);
-    const query = { IndexName: BY_STATUS, ...rangeQuery({ byStatus }, range, filters) };
-    return { query, keyOf: (eventId) => ({ ...keyOf(eventId), byStatus }) };
+  const keysOf = logPartitions().map((partition) => {
+    const byStatus = ofIndex && statusPartition(webhookId, partition, ofIndex);
+    return (id: string) => ({ ...itemKey.deliveryIn(webhookId, partition, id), ...(byStatus && { byStatus }) });
   });
+  return idQueries('evt', window, keysOf, filters, { ConsistentRead: false });
 }
 
 async function count(table: Table, query: Query): Promise<number> {

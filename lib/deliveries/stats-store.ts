@@ -53,7 +53,7 @@ export function stats(table: Table) {
     async list(webhookId: string, { by, from, to }: StatsRange): Promise<PeriodCounts[]> {
       const { pk, sk: first } = itemKey.stats(webhookId, by, from);
       const { sk: last } = itemKey.stats(webhookId, by, to - 1);
-      const all = { ...rangeQuery({ pk }, { first, last }), ConsistentRead: false };
+      const all = { ...rangeQuery(pk, { first, last }), ConsistentRead: false };
       const periods: PeriodCounts[] = [];
       for await (const item of table.queryAll(all)) {
         periods.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: countsIn(item) });

@@ -85,7 +85,7 @@ export function documents(table: Table) {
       const range = ranges[i];
       if (!range) return { items: [], next: undefined, isCut: false };
       const { items, next } = await table.query({
-        ...rangeQuery({ pk: keyOf(space, '').pk }, range),
+        ...rangeQuery(keyOf(space, '').pk, range),
         Limit: limit,
         // DynamoDB rejects a position outside the range.
         after: after >= range.first ? keyOf(space, after) : undefined,

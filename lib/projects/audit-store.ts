@@ -1,7 +1,7 @@
 import type { Backend } from '../aws/backend.ts';
 import { areAsGiven, isNew, put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
-import { idRange, newestOf, rangeQuery } from '../aws/queries.ts';
+import { idQueries, newestOf } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { credentialOf } from '../http/caller.ts';
@@ -18,11 +18,9 @@ export const auditLog = (table: Table) => ({
     limit: number,
     after?: string,
   ): Promise<{ entries: AuditRecord[]; next: string | undefined }> {
-    const range = idRange('aud', { since });
-    if (!range) return { entries: [], next: undefined };
     const keyOf = (id: string) => itemKey.audit(projectId, id);
-    const query = rangeQuery({ pk: keyOf('').pk }, range, areAsGiven(filter));
-    const { items, next } = await newestOf(table, [{ query, keyOf }], { limit, after });
+    const queries = idQueries('aud', { since }, [keyOf], areAsGiven(filter));
+    const { items, next } = await newestOf(table, queries, { limit, after });
     return { entries: items as unknown as AuditRecord[], next };
   },
 });
