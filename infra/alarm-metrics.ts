@@ -50,16 +50,11 @@ export const handlingShareOf = (failures: Metric, attempts: Metric): MathExpress
 
 /** The percentage of invocations in five minutes that failed. It is 0 below 3 errors. */
 export function errorShareOf(functions: LambdaFunction[]): MathExpression {
-  const named = (name: string, metrics: Metric[]) => metrics.map((metric, i) => [`${name}${i}`, metric] as const);
-  const errors = named(
-    'e',
-    functions.map((fn) => fn.metricErrors()),
-  );
-  const invocations = named(
-    'i',
-    functions.map((fn) => fn.metricInvocations()),
-  );
-  const sum = (metrics: (readonly [string, Metric])[]) => `SUM([${metrics.map(([name]) => name).join(', ')}])`;
+  const ofEach = (name: string, metricOf: (fn: LambdaFunction) => Metric) =>
+    functions.map((fn, i) => [`${name}${i}`, metricOf(fn)] as const);
+  const errors = ofEach('e', (fn) => fn.metricErrors());
+  const invocations = ofEach('i', (fn) => fn.metricInvocations());
+  const sum = (metrics: typeof errors) => `SUM([${metrics.map(([name]) => name).join(', ')}])`;
   const expression = `IF(${sum(errors)} >= 3, 100 * ${sum(errors)} / ${sum(invocations)}, 0)`;
   return byFiveMinutes(expression, Object.fromEntries([...errors, ...invocations]));
 }

@@ -45,7 +45,9 @@ export class Api extends Construct {
     });
     addMethods(this.restApi.root, authorizer, functions);
     new ProjectShares(this, 'Shares', { restApi: this.restApi, perSecond: throttles.projectPerSecond });
-    this.baseUrl = `https://${domain?.name ?? this.defaultHost()}`;
+    const { region, urlSuffix } = Stack.of(this);
+    const { restApiId } = this.restApi;
+    this.baseUrl = `https://${domain?.name ?? `${restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`}`;
     addGatewayResponses(this, this.restApi, this.baseUrl);
     createGradually(this);
     this.domainTarget = domain && addDomain(this, this.restApi, domain);
@@ -54,11 +56,6 @@ export class Api extends Construct {
       new CfnWebACLAssociation(this, 'WebAcl', { resourceArn: stageArn, webAclArn });
     }
     this.dashboardUrl = `${this.baseUrl}/dashboard`;
-  }
-
-  private defaultHost(): string {
-    const { region, urlSuffix } = Stack.of(this);
-    return `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
   private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: Settings): apigateway.RestApi {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, buildSync, type OutputFile } from 'esbuild';
 import { projectRoot } from './project-root.ts';
@@ -42,11 +42,9 @@ export async function bundleAhead(): Promise<void> {
  * Bundles all functions in one pass, so that esbuild reads shared files only once. The result is the same as in separate passes.
  */
 function options() {
-  const files = readdirSync(join(projectRoot, 'functions')).filter((name) => name.endsWith('.ts'));
-  const entries = files.map((file) => basename(file, '.ts'));
   return {
     ...bundleOptions,
-    entryPoints: Object.fromEntries(entries.map((entry) => [entry, join('functions', `${entry}.ts`)])),
+    entryPoints: ['functions/*.ts'],
     outdir: '.',
     outExtension: { '.js': '.cjs' },
     sourcemap: 'external',

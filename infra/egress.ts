@@ -31,9 +31,8 @@ export class Egress extends Construct {
 
   constructor(scope: Construct, id: string, network: NonNullable<Settings['egress']>, tableArn: string) {
     super(scope, id);
-    const eips = network === 'nat' ? this.reserve() : [];
-    this.addresses = network === 'nat' ? eips.map(({ ref }) => ref) : network.sourceAddresses;
-    const vpc = network === 'nat' ? this.createVpc(eips, tableArn) : this.existing(network);
+    const { addresses, vpc } = network === 'nat' ? this.createNetwork(tableArn) : this.existing(network);
+    this.addresses = addresses;
     const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
       vpc,
       description: 'Functions that deliver events. Nothing connects to them',
@@ -58,21 +57,20 @@ export class Egress extends Construct {
     role.attachInlinePolicy(this.attachment);
   }
 
-  private reserve(): ec2.CfnEIP[] {
-    return Array.from({ length: ZONES }, (_, i) => new ec2.CfnEIP(this, `Address${i + 1}`, { domain: 'vpc' }));
-  }
-
   /** The operator is responsible for its routes and network ACLs. */
-  private existing({ vpcId, subnetIds }: Exclude<NonNullable<Settings['egress']>, 'nat'>): ec2.IVpc {
+  private existing({ vpcId, subnetIds, sourceAddresses }: Exclude<NonNullable<Settings['egress']>, 'nat'>) {
     const availabilityZones = subnetIds.map((_, i) => Fn.select(i, Fn.getAzs())); // required, but not used
-    return ec2.Vpc.fromVpcAttributes(this, 'Vpc', { vpcId, availabilityZones, privateSubnetIds: subnetIds });
+    const attributes = { vpcId, availabilityZones, privateSubnetIds: subnetIds };
+    return { addresses: sourceAddresses, vpc: ec2.Vpc.fromVpcAttributes(this, 'Vpc', attributes) };
   }
 
   /**
    * A VPC without IPv6. DynamoDB has a free gateway endpoint, for the table only. Requests to other AWS services use the NAT
    * gateways, which cost less than an interface endpoint per service up to about 400 GB per month.
    */
-  private createVpc(eips: ec2.CfnEIP[], tableArn: string): ec2.Vpc {
+  private createNetwork(tableArn: string) {
+    const ids = Array.from({ length: ZONES }, (_, i) => `Address${i + 1}`);
+    const eips = ids.map((id) => new ec2.CfnEIP(this, id, { domain: 'vpc' }));
     const eipAllocationIds = eips.map(({ attrAllocationId }) => attrAllocationId);
     const vpc = new ec2.Vpc(this, 'Vpc', {
       ipAddresses: ec2.IpAddresses.cidr('10.0.0.0/22'),
@@ -101,6 +99,6 @@ export class Egress extends Construct {
     for (const [i, range] of PRIVATE.entries()) add(i + 1, ec2.AclCidr.ipv4(range), EGRESS, ec2.Action.DENY);
     add(100, ec2.AclCidr.anyIpv4(), EGRESS, ec2.Action.ALLOW);
     add(101, ec2.AclCidr.anyIpv4(), INGRESS, ec2.Action.ALLOW); // responses, because the security group accepts nothing else
-    return vpc;
+    return { addresses: eips.map(({ ref }) => ref), vpc };
   }
 }

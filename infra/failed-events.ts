@@ -9,8 +9,7 @@ import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 
 /** The key prefix of Lambda (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
-const DISCARDED = 'aws/lambda/*';
-const SET_ASIDE = `${SET_ASIDE_PREFIX}*`;
+const DISCARDED = 'aws/lambda/';
 
 /**
  * A bucket for events that the fan-out could not handle: batches that Lambda discards after 12 hours of retries, and single
@@ -44,11 +43,11 @@ export class FailedEvents extends Construct {
   /** Allows a function to set single records aside. */
   grantSetAside(fn: BundledFunction): void {
     fn.addEnvironment('FAILED_EVENTS_URL', `https://${this.bucket.bucketRegionalDomainName}`);
-    this.grantPut(fn, SET_ASIDE);
+    this.grantPut(fn, SET_ASIDE_PREFIX);
   }
 
-  private grantPut(fn: BundledFunction, objects: string): void {
-    const resources = [this.bucket.arnForObjects(objects)];
+  private grantPut(fn: BundledFunction, prefix: string): void {
+    const resources = [this.bucket.arnForObjects(`${prefix}*`)];
     fn.addToRolePolicy(new PolicyStatement({ actions: ['s3:PutObject'], resources }));
   }
 }

@@ -104,10 +104,8 @@ export class Observability extends Construct {
     this.stopped('StatsStopped', stats.mapping);
     // The function sets single events aside. Lambda discards batches after the maximum age, and stores them if possible.
     const discarded = ['OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'];
-    const failedEvents = [
-      this.own(EVENTS_SET_ASIDE, 'Sum'),
-      ...discarded.map((name) => ofMapping(fanOutMapping, name)),
-    ];
+    const setAside = this.own(EVENTS_SET_ASIDE, 'Sum');
+    const failedEvents = [setAside, ...discarded.map((name) => ofMapping(fanOutMapping, name))];
     this.alarm('FailedEvents', sumOf(failedEvents), 0, 'failed-events');
     const handling = handlingShareOf(this.own(HANDLING_FAILURES, 'Sum'), this.own('Latency', 'SampleCount'));
     this.alarm('HandlingFailures', handling, 5, 'handling-failures', FOR_15_MINUTES);
@@ -116,7 +114,8 @@ export class Observability extends Construct {
     // A failure of the service can look like a failure of every endpoint, such as a network without a route.
     const failedShare = failedShareOf(this.own('Latency', 'SampleCount'), this.own('Failures', 'Sum'));
     this.alarm('FailedShare', failedShare, 80, 'deliveries-fail-everywhere', FOR_15_MINUTES);
-    this.alarm('DisabledWebhooks', this.own('Disabled', 'Sum', Duration.hours(1)), 10, 'deliveries-fail-everywhere');
+    const disabled = this.own('Disabled', 'Sum').with({ period: Duration.hours(1) });
+    this.alarm('DisabledWebhooks', disabled, 10, 'deliveries-fail-everywhere');
     this.alarm('TableThrottles', sumOf(table.throttleMetrics()), 10, 'table-throttles', FOR_3_MINUTES);
     // A failing or throttled API function is a server error. A failing stream function raises the age of the stream.
     const fedByQueues = [...Object.values(deliver), connections.check, sender.events];
@@ -180,14 +179,8 @@ export class Observability extends Construct {
   }
 
   /** Returns a metric that the functions write. */
-  private readonly own = (metricName: string, statistic: string, period?: Duration): cloudwatch.Metric => {
+  private own(metricName: string, statistic: string): cloudwatch.Metric {
     const dimensionsMap = { service: METRICS_SERVICE };
-    return new cloudwatch.Metric({
-      namespace: this.namespace,
-      metricName,
-      statistic,
-      dimensionsMap,
-      ...(period && { period }),
-    });
-  };
+    return new cloudwatch.Metric({ namespace: this.namespace, metricName, statistic, dimensionsMap });
+  }
 }
