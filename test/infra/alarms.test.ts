@@ -1,12 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Template } from 'aws-cdk-lib/assertions';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runbookOf } from '../../infra/runbook.ts';
-import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
-import { EMAIL_WINDOW_MS } from '../../lib/projects/email-budget.ts';
-import { readTemplate } from '../stack/local/gateway.ts';
-import { LocalCloudWatch } from '../support/cloudwatch/cloudwatch.ts';
 import { metricMath } from '../support/cloudwatch/metric-math.ts';
 import { mappingsOf, resourcesOf } from './resources.ts';
 import { everyOption, synth, topicArn } from './synth.ts';
@@ -32,51 +28,8 @@ const watched = watchedBy(template);
 
 const LAMBDA_THROTTLES = 'AWS/Lambda Throttles';
 
-/** Returns the metrics that the code writes in embedded metric format. */
-async function emitted(): Promise<{ Namespace: string; names: string[]; dimensions: string[] }[]> {
-  const lines: string[] = [];
-  vi.stubEnv('POWERTOOLS_DEV', 'true'); // writes to the observed console
-  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
-  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Mine');
-  vi.resetModules(); // another file may have imported it with other settings
-  const { countAttempt, countFailure, countSetAside, publishMetrics } = await import('../../lib/aws/metrics.ts');
-  const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
-  try {
-    countFailure();
-    countSetAside();
-    countAttempt(1, { isFailure: true, isDisabling: true });
-    publishMetrics();
-  } finally {
-    write.mockRestore();
-    vi.unstubAllEnvs();
-  }
-  const parsed = lines.filter((line) => line.includes('_aws')).map((line) => JSON.parse(line));
-  return parsed.flatMap(({ _aws }) =>
-    _aws.CloudWatchMetrics.map(
-      ({ Namespace, Metrics, Dimensions }: Record<string, { Name: string }[] & string[][]>) => ({
-        Namespace,
-        names: Metrics?.map(({ Name }) => Name),
-        dimensions: Dimensions?.flat(),
-      }),
-    ),
-  );
-}
-
+// `test/stack/flows/alarms.test.ts` fires each of them for its cause.
 describe('an alarm', () => {
-  it('watches only metrics that AWS publishes for the resources of the template, or that the code writes', async () => {
-    const { alarms } = new LocalCloudWatch(readTemplate()); // throws for any other AWS metric
-    const written = (await emitted()).flatMap(({ names, dimensions }) => names.map((name) => [name, dimensions]));
-    const ofFilters = resourcesOf(template, 'AWS::Logs::MetricFilter').flatMap(([, { MetricTransformations }]) =>
-      MetricTransformations.map(({ MetricName }: { MetricName: string }) => [MetricName, []]),
-    );
-    const metrics = alarms.flatMap(({ watched }) => watched.map(({ metric }) => metric));
-    expect(metrics.length).toBe(watched.length);
-    for (const { namespace, name, dimensions } of metrics) {
-      if (namespace.startsWith('AWS/')) continue;
-      expect([...written, ...ofFilters]).toContainEqual([name, Object.keys(dimensions)]);
-    }
-  });
-
   it('links to a section of the runbook, whose contents list every section', () => {
     const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
     const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
@@ -164,17 +117,5 @@ describe('an alarm', () => {
       .map(({ mapping }) => JSON.stringify(mapping.FunctionName))
       .sort();
     expect(throttles.map(({ Dimensions }) => JSON.stringify(Dimensions?.[0]?.Value)).sort()).toEqual(functions);
-  });
-
-  it('tolerates the intended delays in the age of a message', () => {
-    const ages = alarms.filter(({ MetricName }) => MetricName === 'ApproximateAgeOfOldestMessage');
-    const thresholds = ages.map(({ Threshold, Dimensions }) => [JSON.stringify(Dimensions), Threshold] as const);
-    expect(thresholds.length).toBe(5);
-    const LATE_SECONDS = 900;
-    const longest = { Checks: MAX_LEASE_SECONDS, Summaries: EMAIL_WINDOW_MS / 1000 };
-    for (const [queue, threshold] of thresholds) {
-      const [, delay = 300] = Object.entries(longest).find(([name]) => queue.includes(name)) ?? [];
-      expect(threshold, queue).toBe(LATE_SECONDS + delay);
-    }
   });
 });

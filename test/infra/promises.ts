@@ -13,7 +13,22 @@ const each =
       resourcesOf(template, type).flatMap(([id, properties]) => (isKept(properties, template, id) ? [] : [id]));
 
 const queuesOf = (template: Template) => resourcesOf(template, 'AWS::SQS::Queue');
-const streamsOf = (template: Template) => mappingsOf(template).filter(({ isStream }) => isStream);
+
+type Mapping = ReturnType<typeof mappingsOf>[number];
+
+/** The event sources for which a condition is false. */
+const eachMapping =
+  (isKept: (mapping: Mapping, template: Template) => unknown): Promised =>
+  (template) =>
+    mappingsOf(template).flatMap((mapping) => (isKept(mapping, template) ? [] : [mapping.id]));
+
+/** The policies of functions and schedules with a statement for which a condition is false. */
+const eachStatement =
+  (isKept: (statement: Statement, template: Template) => boolean): Promised =>
+  (template) =>
+    resourcesOf(template, 'AWS::IAM::Policy').flatMap(([id, { PolicyDocument }]) =>
+      PolicyDocument.Statement.every((statement: Statement) => isKept(statement, template)) ? [] : [id],
+    );
 
 /** Whether a policy on a resource denies every request without TLS. */
 const deniesPlainText = (template: Template, type: string, member: string, id: string): boolean =>
@@ -68,12 +83,6 @@ const UNNAMEABLE = new Set([
 ]);
 /** The attributes that a scan of the whole table can read. */
 const KEY_ATTRIBUTES = '["pk","sk","keysOf"]';
-
-/** The statements of the policies of functions and schedules. */
-const allStatements = (template: Template) =>
-  resourcesOf(template, 'AWS::IAM::Policy').flatMap(([id, { PolicyDocument }]) =>
-    (PolicyDocument.Statement as Statement[]).map((statement) => [id, statement] as const),
-  );
 
 /** What is true of every resource of its type, with any settings. */
 export const promises: Readonly<Record<string, Promised>> = {
@@ -236,7 +245,7 @@ export const promises: Readonly<Record<string, Promised>> = {
   // Lambda ends a chain after about 16 invocations of a function (Lambda Developer Guide, "Use Lambda recursive loop detection").
   'messages of a function can reach it again exactly if Lambda allows the recursion': (template) => {
     const mappings = mappingsOf(template);
-    const next = ({ fn }: (typeof mappings)[number]) =>
+    const next = ({ fn }: Mapping) =>
       mappings.filter(({ source }) =>
         statementsOf(template, idIn(fn.Role)).some(
           (one) => actionsOf(one).includes('sqs:SendMessage') && isOn(one, source),
@@ -249,28 +258,26 @@ export const promises: Readonly<Record<string, Promised>> = {
     });
   },
 
-  'a function reports the failed items of its batches': (template) =>
-    mappingsOf(template).flatMap(({ id, mapping }) =>
-      mapping.TumblingWindowInSeconds || String(mapping.FunctionResponseTypes) === 'ReportBatchItemFailures'
-        ? []
-        : [id],
-    ),
+  'a function reports the failed items of its batches': eachMapping(
+    ({ mapping }) =>
+      mapping.TumblingWindowInSeconds || String(mapping.FunctionResponseTypes) === 'ReportBatchItemFailures',
+  ),
 
-  'a queue hides a message for six time limits of its consumer and the batching window': (template) => {
-    const queues = Object.fromEntries(queuesOf(template));
-    return mappingsOf(template).flatMap(({ source, fn, mapping, isStream }) => {
+  'a queue hides a message for six time limits of its consumer and the batching window': eachMapping(
+    ({ source, fn, mapping, isStream }, template) => {
+      const [, queue] = queuesOf(template).find(([id]) => id === source) ?? [];
       const needed = 6 * fn.Timeout + (mapping.MaximumBatchingWindowInSeconds ?? 0);
-      return isStream || queues[source]?.VisibilityTimeout >= needed ? [] : [source];
-    });
-  },
+      return isStream || queue?.VisibilityTimeout >= needed;
+    },
+  ),
 
-  'a stream is read from its oldest record, without a limit on tries': (template) =>
-    streamsOf(template).flatMap(({ id, mapping }) =>
-      mapping.StartingPosition === 'TRIM_HORIZON' && mapping.MaximumRetryAttempts === -1 ? [] : [id],
-    ),
+  'a stream is read from its oldest record, without a limit on tries': eachMapping(
+    ({ isStream, mapping }) =>
+      !isStream || (mapping.StartingPosition === 'TRIM_HORIZON' && mapping.MaximumRetryAttempts === -1),
+  ),
 
-  'a stream without a fixed order of batches bisects a failing batch, and keeps what it discards': (template) =>
-    streamsOf(template).flatMap(({ id, mapping }) => {
+  'a stream without a fixed order of batches bisects a failing batch, and keeps what it discards': eachMapping(
+    ({ isStream, mapping }) => {
       const isKept =
         mapping.BisectBatchOnFunctionError === true && idIn(mapping.DestinationConfig?.OnFailure.Destination) !== '';
       // A tumbling window needs whole batches in the order of a shard. It discards nothing before the stream does.
@@ -278,15 +285,17 @@ export const promises: Readonly<Record<string, Promised>> = {
         mapping.TumblingWindowInSeconds > 0 &&
         mapping.ParallelizationFactor === 1 &&
         (mapping.MaximumRecordAgeInSeconds ?? -1) === -1;
-      return isOrdered !== isKept ? [] : [id];
-    }),
+      return !isStream || isOrdered !== isKept;
+    },
+  ),
 
   // Lambda requires it, but the local stack does not.
-  'a function of a stream can list streams, and has no other permission for all resources': (template) =>
-    streamsOf(template).flatMap(({ id, fn }) => {
+  'a function of a stream can list streams, and has no other permission for all resources': eachMapping(
+    ({ isStream, fn }, template) => {
       const onAll = statementsOf(template, idIn(fn.Role)).filter(({ Resource }) => Resource === '*');
-      return String(onAll.flatMap(actionsOf)) === 'dynamodb:ListStreams' ? [] : [id];
-    }),
+      return !isStream || String(onAll.flatMap(actionsOf)) === 'dynamodb:ListStreams';
+    },
+  ),
 
   'a resource that loses data when it is deleted is retained, or the settings allow the loss': (template) => {
     const isDisposable = resourcesOf(template, 'AWS::DynamoDB::Table').some(
@@ -296,36 +305,32 @@ export const promises: Readonly<Record<string, Promised>> = {
     return ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'].flatMap((type) => each(type, isKept)(template));
   },
 
-  'a statement names its actions, and its resources where IAM supports them': (template) =>
-    allStatements(template).flatMap(([id, statement]) => {
-      const actions = actionsOf(statement);
-      const isNamed = ![statement.Resource].flat().includes('*') || actions.every((action) => UNNAMEABLE.has(action));
-      return isNamed && !actions.some((action) => action.includes('*')) ? [] : [id];
-    }),
+  'a statement names its actions, and its resources where IAM supports them': eachStatement((statement) => {
+    const actions = actionsOf(statement);
+    const isNamed = ![statement.Resource].flat().includes('*') || actions.every((action) => UNNAMEABLE.has(action));
+    return isNamed && !actions.some((action) => action.includes('*'));
+  }),
 
-  'access to items of the table is limited to kinds of items, and a scan to their keys': (template) => {
-    const tables = [...resourcesOf(template, 'AWS::DynamoDB::Table').map(([id]) => id), ':table/'];
-    return allStatements(template).flatMap(([id, statement]) => {
+  'access to items of the table is limited to kinds of items, and a scan to their keys': eachStatement(
+    (statement, template) => {
+      const tables = [...resourcesOf(template, 'AWS::DynamoDB::Table').map(([id]) => id), ':table/'];
       const resources = [statement.Resource].flat().map((one) => JSON.stringify(one));
       const isOnItems = resources.some(
         (text) => tables.some((one) => text.includes(one)) && !/\/index\/|[Ss]tream/.test(text),
       );
-      if (!isOnItems || !actionsOf(statement).some((action) => action.startsWith('dynamodb:'))) return [];
+      if (!isOnItems || !actionsOf(statement).some((action) => action.startsWith('dynamodb:'))) return true;
       const attributes = statement.Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'];
-      if (String(statement.Action) === 'dynamodb:Scan')
-        return JSON.stringify(attributes) === KEY_ATTRIBUTES ? [] : [id];
+      if (String(statement.Action) === 'dynamodb:Scan') return JSON.stringify(attributes) === KEY_ATTRIBUTES;
       const kinds = [statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? ''].flat();
-      return kinds.every((kind) => /^[A-Z]+#\*$/.test(String(kind))) ? [] : [id];
-    });
-  },
+      return kinds.every((kind) => /^[A-Z]+#\*$/.test(String(kind)));
+    },
+  ),
 
-  'a role can pass a role only to schedules': (template) =>
-    allStatements(template).flatMap(([id, statement]) =>
-      actionsOf(statement).includes('iam:PassRole') &&
-      statement.Condition?.StringEquals?.['iam:PassedToService'] !== 'scheduler.amazonaws.com'
-        ? [id]
-        : [],
-    ),
+  'a role can pass a role only to schedules': eachStatement(
+    (statement) =>
+      !actionsOf(statement).includes('iam:PassRole') ||
+      statement.Condition?.StringEquals?.['iam:PassedToService'] === 'scheduler.amazonaws.com',
+  ),
 
   'the inline policies of a role fit into its 10,240 characters': each(
     'AWS::IAM::Policy',

@@ -6,10 +6,6 @@ import { createApp } from '../../infra/stack.ts';
 import { appProps, choices, context, domain, everyOption, network, synthUnvalidated, table } from './synth.ts';
 
 describe('the settings', () => {
-  it('are at most 15', () => {
-    expect(Object.keys(settingsOf({ ...everyOption, table })).length).toBeLessThanOrEqual(15);
-  });
-
   it('have tests of a value other than the default', () => {
     const tested = Object.values(choices).flatMap((options) => options.flatMap((each) => Object.keys(each)));
     expect([...new Set(tested)].sort()).toEqual(Object.keys(settingsOf({ ...everyOption, table })).sort());

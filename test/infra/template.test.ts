@@ -108,11 +108,6 @@ describe('the template', () => {
     });
   });
 
-  it('fires an alarm on each stream that is not read, although the metric has no value then', () => {
-    const stopped = { ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' };
-    template.resourcePropertiesCountIs('AWS::CloudWatch::Alarm', stopped, 2);
-  });
-
   it('has a table with the keys and indexes of the tests, deletion protection, recovery and a stream', () => {
     template.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
