@@ -1,12 +1,12 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
-import type { WebhookRecord } from '../webhooks/webhook.ts';
+import type { WebhookRecord, WebhookState } from '../webhooks/webhook.ts';
 import { type Attempt, keptHeaders, postOf } from './attempt.ts';
 import type { Batch } from './batch-consumers.ts';
 import { disablesWebhook, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
 import { isSlower, laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
-import type { Failing, WebhookState } from './notification.ts';
+import type { Failing } from './notification.ts';
 import {
   noteFailure,
   noteNoWait,

@@ -19,10 +19,10 @@ import { derivedFrom } from '../ids.ts';
 import { auditEntry } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
+import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import { isEmailOwed } from './decide.ts';
 import type { Pace } from './lanes.ts';
-import type { WebhookState } from './notification.ts';
 import { type RunId, runKey } from './record.ts';
 import { recordAttempt } from './store.ts';
 
@@ -37,30 +37,12 @@ export type Claim = 'claimed' | 'busy' | 'sent';
 /** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
 export const CLAIM_MS = 60_000;
 
-/** The members of a webhook for an email: the run that sends it, when it was sent, and the end of the current claim. */
-interface EmailMembers {
-  by: string;
-  sentAt: string;
-  until: string;
-  /** Whether a run may claim the email, which nobody has sent or is sending. */
-  mayClaim(run: string): Condition;
-}
-
-const EMAILS: Readonly<Record<WebhookState, EmailMembers>> = {
-  disabled: {
-    by: 'disabledBy',
-    sentAt: 'emailedAt',
-    until: 'emailingUntil',
-    mayClaim: (run) => is('disabledBy', run),
-  },
-  failing: {
-    by: 'warnedBy',
-    sentAt: 'warnedAt',
-    until: 'warningUntil',
-    // Any delivery of the outage can take over a claim that ran out, because a redelivery can replace the run that made it.
-    mayClaim: () => isPresent('failingSince'),
-  },
-  overloaded: { by: 'overloadedBy', sentAt: 'overloadedAt', until: 'overloadingUntil', mayClaim: () => exists },
+/** Whether a run may claim an email that nobody has sent or is sending. */
+const MAY_CLAIM: Readonly<Record<WebhookState, (run: string) => Condition>> = {
+  disabled: (run) => is('disabledBy', run),
+  // Any delivery of the outage can take over a claim that ran out, because a redelivery can replace the run that made it.
+  failing: () => isPresent('failingSince'),
+  overloaded: () => exists,
 };
 
 export type Endpoints = ReturnType<typeof endpoints>;
@@ -92,14 +74,14 @@ export function endpoints(table: Table) {
 
     /** Stores a successful attempt. An outage that started later continues, and so does that of a disabled webhook. */
     async endOutage(webhook: WebhookId, atMs: number): Promise<void> {
-      const forgotten = ['failingSince', 'undeliveredSince', 'disabledAt', 'warnedBy', 'warnedAt', 'warningUntil'];
+      const ended = { failingSince: undefined, undeliveredSince: undefined, disabledAt: undefined };
       const isOver = all(
         is('status', 'enabled'),
         isAtMost('undeliveredSince', atMs),
         any(isAbsent('failingSince'), isAtMost('failingSince', atMs)),
         any(isAbsent('disabledAt'), isAtMost('disabledAt', atMs)),
       );
-      await change(webhook, Object.fromEntries(forgotten.map((name) => [name, undefined])), isOver);
+      await change(webhook, { ...ended, ...withoutEmail('failing') }, isOver);
     },
 
     /** Moves the start of an outage back, so that the default window of a recovery contains deliveries that ended since then. */
@@ -110,8 +92,7 @@ export function endpoints(table: Table) {
 
     /** Stores an attempt that did not wait for the rate limit. An overload whose email was sent later continues. */
     async endOverload(webhook: WebhookId, atMs: number): Promise<void> {
-      const values = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
-      await change(webhook, values, isAtMost('overloadedAt', atMs));
+      await change(webhook, { ...withoutEmail('overloaded') }, isAtMost('overloadedAt', atMs));
     },
 
     /**
@@ -133,9 +114,8 @@ export function endpoints(table: Table) {
         disabledAt: nowMs,
         updatedAt: nowMs,
         disabledReason: 'deliveries_failed',
+        ...withoutEmail('disabled'),
         disabledBy: runKey(run),
-        emailedAt: undefined,
-        emailingUntil: undefined,
         failingSince: initially(attempt.at),
         undeliveredSince: initially(attempt.at),
       };
@@ -159,9 +139,9 @@ export function endpoints(table: Table) {
      *        └──────────────┘ releaseEmail, or time
      */
     async claimEmail(what: WebhookState, webhook: WebhookId, run: RunId, nowMs: number): Promise<Claim> {
-      const { by, sentAt, until, mayClaim } = EMAILS[what];
+      const { by, sentAt, until } = EMAIL_MEMBERS[what];
       const claimant = runKey(run);
-      const isFree = all(mayClaim(claimant), isAbsent(sentAt), any(isAbsent(until), isAtMost(until, nowMs)));
+      const isFree = all(MAY_CLAIM[what](claimant), isAbsent(sentAt), any(isAbsent(until), isAtMost(until, nowMs)));
       const rejected = await change(webhook, { [by]: claimant, [until]: nowMs + CLAIM_MS }, isFree);
       if (!rejected) return 'claimed';
       const { item } = rejected;
@@ -169,12 +149,12 @@ export function endpoints(table: Table) {
     },
 
     async releaseEmail(what: WebhookState, webhook: WebhookId, run: RunId): Promise<void> {
-      const { by, until } = EMAILS[what];
+      const { by, until } = EMAIL_MEMBERS[what];
       await change(webhook, { [until]: undefined }, is(by, runKey(run)));
     },
 
     async markEmailed(what: WebhookState, webhook: WebhookId, run: RunId, nowMs: number): Promise<void> {
-      const { by, sentAt, until } = EMAILS[what];
+      const { by, sentAt, until } = EMAIL_MEMBERS[what];
       await change(webhook, { [sentAt]: nowMs, [until]: undefined }, is(by, runKey(run)));
     },
   };

@@ -1,12 +1,12 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
 import { recipientsOf } from '../projects/emails.ts';
-import type { WebhookRecord } from '../webhooks/webhook.ts';
+import type { WebhookRecord, WebhookState } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Batch } from './batch-consumers.ts';
 import type { Claim } from './endpoint-store.ts';
 import { laneOf, type Pace, SUSPECT_FOR_MS } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
-import { type Failing, notificationOf, summaryLine, type WebhookState } from './notification.ts';
+import { type Failing, notificationOf, summaryLine } from './notification.ts';
 import type { RunId } from './record.ts';
 
 /*

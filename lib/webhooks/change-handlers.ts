@@ -7,7 +7,7 @@ import type { AuditedChange } from '../projects/audit.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import { webhooks } from './store.ts';
-import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
+import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord, withoutEmail } from './webhook.ts';
 
 /**
  * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that
@@ -50,12 +50,11 @@ const detailOf = ({ environment }: Space, changed: WebhookChange) => ({
 function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): Partial<WebhookRecord> {
   const { status, max_per_second: maxPerSecond, ...rest } = changed;
   const unproven = { quickSince: undefined, slowUntil: undefined };
-  const notOverloaded = { overloadedBy: undefined, overloadedAt: undefined, overloadingUntil: undefined };
   const isResubscribed = rest.events !== undefined || rest.documents !== undefined;
   const subscribed = isResubscribed && { subscribedAt: now };
   const change: Partial<WebhookRecord> = {
     ...rest,
-    ...(maxPerSecond !== undefined && { maxPerSecond: maxPerSecond ?? undefined, ...notOverloaded }),
+    ...(maxPerSecond !== undefined && { maxPerSecond: maxPerSecond ?? undefined, ...withoutEmail('overloaded') }),
     ...(rest.url !== undefined && unproven),
     ...subscribed,
     updatedAt: now,
@@ -65,13 +64,5 @@ function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): 
     const undeliveredSince = webhook.undeliveredSince ?? now;
     return { ...change, status, undeliveredSince, disabledAt: now, disabledReason: 'paused' };
   }
-  return {
-    ...change,
-    ...unproven,
-    status,
-    disabledReason: undefined,
-    disabledBy: undefined,
-    emailedAt: undefined,
-    emailingUntil: undefined,
-  };
+  return { ...change, ...unproven, status, disabledReason: undefined, ...withoutEmail('disabled') };
 }

@@ -131,8 +131,29 @@ type Settings = v.InferOutput<typeof CreateWebhook>;
 type Original = 'url' | 'events' | 'description';
 type Added = { [Name in keyof Omit<Settings, Original | 'secret' | 'max_per_second'>]?: Settings[Name] | undefined };
 
+/**
+ * The members of a webhook for each email about it: the delivery (event id and run) that sends it, when it was sent, and the end
+ * of the claim of the run that is sending it. The deliveries are the one whose sixth failure disabled the webhook, the one whose
+ * fourth failure in this outage warned the customer, and a skipped one of the current overload.
+ */
+export const EMAIL_MEMBERS = {
+  disabled: { by: 'disabledBy', sentAt: 'emailedAt', until: 'emailingUntil' },
+  failing: { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' },
+  overloaded: { by: 'overloadedBy', sentAt: 'overloadedAt', until: 'overloadingUntil' },
+} as const;
+/** The states of a webhook that cause an email. */
+export type WebhookState = keyof typeof EMAIL_MEMBERS;
+type EmailMember<Kind extends 'by' | 'sentAt' | 'until'> = (typeof EMAIL_MEMBERS)[WebhookState][Kind];
+type Emails = { [Name in EmailMember<'by'>]?: string | undefined } & {
+  [Name in EmailMember<'sentAt' | 'until'>]?: number | undefined;
+};
+
+/** The change that forgets an email, so that the next one can be sent. */
+export const withoutEmail = (what: WebhookState): Emails =>
+  Object.fromEntries(Object.values(EMAIL_MEMBERS[what]).map((name) => [name, undefined]));
+
 /** A stored webhook. Times are in milliseconds since 1970. Members that a release added are absent in older webhooks. */
-export interface WebhookRecord extends Space, Pick<Settings, Original>, Added {
+export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, Emails {
   id: string;
   /** `max_per_second`. Absent without a limit. Releases share the table, so the stored name stays. */
   maxPerSecond?: number | undefined;
@@ -144,27 +165,12 @@ export interface WebhookRecord extends Space, Pick<Settings, Original>, Added {
   updatedAt: number;
   disabledAt?: number | undefined;
   disabledReason?: (typeof DISABLED_REASONS)[number] | undefined;
-  /** The delivery (event id and run) whose sixth failure disabled it, and which sends the email. */
-  disabledBy?: string | undefined;
-  emailedAt?: number | undefined;
-  /** The end of the claim of the run that is sending the email. */
-  emailingUntil?: number | undefined;
   /** When the subscription last changed. Absent if it never did. */
   subscribedAt?: number | undefined;
   /** The first failed attempt since the last success. */
   failingSince?: number | undefined;
   /** The first failed attempt or pause since the last success. Deliveries that ended earlier are not part of this outage. */
   undeliveredSince?: number | undefined;
-  /** The delivery (event id and run) whose fourth failure in this outage warned the customer. */
-  warnedBy?: string | undefined;
-  warnedAt?: number | undefined;
-  /** The end of the claim of the run that is sending the warning. */
-  warningUntil?: number | undefined;
-  /** The skipped delivery (event id and run) for which the customer was notified of the current overload. */
-  overloadedBy?: string | undefined;
-  overloadedAt?: number | undefined;
-  /** The end of the claim of the run that is sending this email. */
-  overloadingUntil?: number | undefined;
   /** Since when the endpoint has the quick lane, possibly in the future. Absent before its first quick attempt, and after a slow one. */
   quickSince?: number | undefined;
   /** Until then it takes the slow lane. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
-import { type Failing, notificationOf, summaryLine, type WebhookState } from '../../../lib/deliveries/notification.ts';
+import { type Failing, notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
 import { sampleData } from '../../../lib/events/data.ts';
 import { eventWithId } from '../../../lib/events/event.ts';
-import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
+import type { WebhookRecord, WebhookState } from '../../../lib/webhooks/webhook.ts';
 
 const at = Date.UTC(2026, 0, 31, 12);
 const space = { projectId: 'prj_1', environment: 'sandbox' as const };
