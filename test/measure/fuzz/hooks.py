@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from accepted import reason_to_accept  # noqa: E402
 
 OWN_KEY = os.environ["FUZZ_OWN_KEY"]
-SPARE_KEY = os.environ.get("FUZZ_SPARE_KEY")
+SPARE_KEY = os.environ["FUZZ_SPARE_KEY"]
 ACCEPTED_LOG = os.environ["FUZZ_ACCEPTED_LOG"]
 random = Random(os.environ["FUZZ_SEED"])
 
@@ -29,12 +29,10 @@ def before_call(ctx, case, kwargs):
 
 
 def choose_key(case):
-    """Protect the key of the run: after it is revoked or locked out, every response is a 401 or 403. Use the spare key, if any."""
+    """Protect the key of the run: after it is revoked or locked out, every response is a 401 or 403."""
     if case.operation.definition.raw.get("operationId") not in LOCKS_OUT or not case.path_parameters:
         return
-    if SPARE_KEY is None:
-        case.path_parameters["key"] = OWN_KEY
-    elif OWN_KEY.removeprefix("key_") in unquote(str(case.path_parameters.get("key"))):
+    if OWN_KEY.removeprefix("key_") in unquote(str(case.path_parameters.get("key"))):
         case.path_parameters["key"] = SPARE_KEY
 
 

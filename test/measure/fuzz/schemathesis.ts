@@ -17,8 +17,6 @@ export interface RunOptions {
   seed: number;
   /** The requests per operation in the fuzzing phase, and the sequences in the stateful phase. */
   maxExamples: number;
-  /** The operations to test. The default is all. */
-  operationIds?: readonly string[];
 }
 
 export interface Run {
@@ -37,16 +35,15 @@ export interface Run {
  * Tests the API as one subject, in all phases and with all checks. Throws if the run was incomplete, independent of the findings.
  */
 export async function attack(subject: Subject, options: RunOptions): Promise<Run> {
-  const { baseUrl, directory, seed, maxExamples, operationIds = [] } = options;
+  const { baseUrl, directory, seed, maxExamples } = options;
   const started = performance.now();
-  const file = (extension: string) => join(directory, `${subject.name.replaceAll(' ', '-')}.${extension}`);
+  const file = (extension: string) => join(directory, `${subject.name}.${extension}`);
   writeFileSync(file('credentials.json'), JSON.stringify(credentialsOf(subject)));
   const { exitCode, output } = await execute(
     [
       ...['--config-file', here('schemathesis.toml'), 'run', `${baseUrl}/v1/openapi.json`, '--url', baseUrl],
       ...['--checks', 'all', '--seed', String(seed), '--max-examples', String(maxExamples), '--no-color'],
       ...['--report', 'json', '--report-json-path', file('report.json')],
-      ...operationIds.flatMap((id) => ['--include-operation-id', id]),
     ],
     directory,
     {
@@ -56,7 +53,7 @@ export async function attack(subject: Subject, options: RunOptions): Promise<Run
       FUZZ_ACCEPTED_LOG: file('accepted.jsonl'),
       FUZZ_SEED: String(seed),
       FUZZ_OWN_KEY: subject.keyId,
-      ...(subject.spareKeyId !== null && { FUZZ_SPARE_KEY: subject.spareKeyId }),
+      FUZZ_SPARE_KEY: subject.spareKeyId,
     },
   );
   if (!existsSync(file('report.json'))) throw new Error(`Schemathesis wrote no report:\n${output}`);

@@ -14,8 +14,8 @@ export interface Subject {
   otherCredential: string;
   /** The id of the key, or of the parent key of the token. */
   keyId: string;
-  /** Another key of the project, which the run revokes, rotates and restricts. With `null`, the run uses its own key. */
-  spareKeyId: string | null;
+  /** Another key of the project, which the run revokes, rotates and restricts. */
+  spareKeyId: string;
 }
 
 /** Creates a project for each run, with keys of all types and webhooks to a local receiver, so that runs are independent. */
@@ -31,16 +31,6 @@ export async function createSubject(stack: LocalStack, type: CallerType): Promis
     keyId: idOf(parent),
     spareKeyId: idOf(spare.key),
   };
-}
-
-/** Creates a project with a single key. */
-export async function createLastAdminKey(stack: LocalStack): Promise<Subject> {
-  const create = async () => {
-    const project = await stack.invoke('CreateProject', { name: 'Fuzz', email: 'fuzz@example.com' });
-    return (project as { admin_key: { key: string } }).admin_key.key;
-  };
-  const [credential, otherCredential] = [await create(), await create()];
-  return { name: 'last admin key', credential, otherCredential, keyId: idOf(credential), spareKeyId: null };
 }
 
 async function createKeys(stack: LocalStack) {

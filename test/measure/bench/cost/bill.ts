@@ -1,3 +1,4 @@
+import type { Template } from '../../../../infra/local/template.ts';
 import { PRICES } from './prices.ts';
 import type { Usage } from './usage.ts';
 
@@ -27,29 +28,23 @@ export const sum = (bill: Record<string, number>): number =>
  */
 const IDLE_POLLS_A_MONTH = (5 * 30 * 24 * 60 * 60) / 20;
 
-export interface Fixed {
-  /** The custom metrics. */
-  metrics: number;
-  alarmMetrics: number;
-  /** Event source mappings with `EventCount` metrics. Without events, each has one metric for polls. */
-  countedMappings: number;
-  dashboards: number;
-  polledQueues: number;
-}
-
-/** Returns the cost of an idle month in US dollars, with one line per billed item. */
-export function idleBillOf({
-  metrics,
-  alarmMetrics,
-  countedMappings,
-  dashboards,
-  polledQueues,
-}: Fixed): Record<string, number> {
+/** Returns the cost of an idle month in US dollars, with one line per billed item, and the given number of custom metrics. */
+export function idleBillOf(template: Template, metrics: number): Record<string, number> {
+  const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
+  const mappings = template.ofType<{ EventSourceArn: string; MetricsConfig?: object }>(
+    'AWS::Lambda::EventSourceMapping',
+  );
+  const alarmMetrics = alarms.flatMap(({ properties: { Metrics = [{ MetricStat: {} }] } }) =>
+    Metrics.filter(({ MetricStat }) => MetricStat),
+  );
+  const counted = mappings.filter(({ properties }) => properties.MetricsConfig);
+  const polled = mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:'));
   return {
     metrics: metrics * PRICES.metric,
-    'metrics of mappings': countedMappings * PRICES.metric,
-    alarms: alarmMetrics * PRICES.alarmMetric,
-    dashboards: dashboards * PRICES.dashboard,
-    'polls of idle queues': polledQueues * IDLE_POLLS_A_MONTH * PRICES.sqsRequest,
+    // Without events, each mapping with `EventCount` metrics has one metric for polls.
+    'metrics of mappings': counted.length * PRICES.metric,
+    alarms: alarmMetrics.length * PRICES.alarmMetric,
+    dashboards: template.ofType('AWS::CloudWatch::Dashboard').length * PRICES.dashboard,
+    'polls of idle queues': polled.length * IDLE_POLLS_A_MONTH * PRICES.sqsRequest,
   };
 }

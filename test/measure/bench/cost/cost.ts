@@ -28,11 +28,10 @@ export async function measureCost(assembly: string) {
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     const measured = await usageOf(assembly, scenario);
     if (!scenario.failures) metrics = Math.max(metrics, measured.metrics);
-    usage[name] = rounded({ ...measured.usage });
-    const lines = billOf(measured.usage);
-    bill[name] = withSum(perMillion(lines));
+    usage[name] = rounded(measured.usage);
+    bill[name] = withSum(billOf(scaled(measured.usage, 1e6)));
   }
-  const idle = idleBillOf({ ...fixedOf(assembly), metrics });
+  const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: '' });
   const connected = billOf(scaled(await usageOfConnection(assembly), 10_000));
   const synced = Object.entries(await usageOfSync(assembly)).map(([name, { readUnits, writeUnits }]) => [
     name,
@@ -41,32 +40,11 @@ export async function measureCost(assembly: string) {
   return {
     usage,
     bill,
-    idle: withSum(idle),
+    idle: withSum(idleBillOf(template, metrics)),
     connected: withSum(connected),
     synced: Object.fromEntries(synced),
   };
 }
-
-function fixedOf(assembly: string) {
-  const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: '' });
-  const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
-  const mappings = template.ofType<{ EventSourceArn: string; MetricsConfig?: object }>(
-    'AWS::Lambda::EventSourceMapping',
-  );
-  return {
-    alarmMetrics: alarms.reduce(
-      (total, { properties: { Metrics = [{ MetricStat: {} }] } }) =>
-        total + Metrics.filter(({ MetricStat }) => MetricStat).length,
-      0,
-    ),
-    countedMappings: mappings.filter(({ properties }) => properties.MetricsConfig).length,
-    dashboards: template.ofType('AWS::CloudWatch::Dashboard').length,
-    polledQueues: mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:')).length,
-  };
-}
-
-const perMillion = (lines: Record<string, number>) =>
-  Object.fromEntries(Object.entries(lines).map(([name, dollars]) => [name, dollars * 1e6]));
 
 const withSum = (lines: Record<string, number>) => rounded({ ...lines, sum: sum(lines) });
 

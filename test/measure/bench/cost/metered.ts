@@ -6,26 +6,8 @@ import { startBench } from '../stack.ts';
 import { isOfStats, Meter } from './meter.ts';
 import { storedBytesOf } from './storage.ts';
 
-/** A local stack with a project and a meter. */
-export interface Metered {
-  stack: LocalStack;
-  meter: Meter;
-  /** The id of the project. */
-  projectId: string;
-  /** Calls the API with an admin key. Throws if the request fails. */
-  send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void>;
-  /**
-   * Waits until there was no work for half a second longer than the batching windows, because records in the stream are not
-   * visible otherwise.
-   */
-  atRest(): Promise<void>;
-  /** Excludes stats, which are stored for more than a year. */
-  storedBytes(): Promise<number>;
-  stop(): Promise<void>;
-}
-
-/** `speed` is the factor for queue delays and schedules. */
-export async function startMetered(assembly: string, speed: number): Promise<Metered> {
+/** Starts a local stack with a project and a meter. `speed` is the factor for queue delays and schedules. */
+export async function startMetered(assembly: string, speed: number) {
   let log = (_text: string) => {};
   const { stack, databaseEndpoint, stop } = await startBench(assembly, {
     speed,
@@ -45,15 +27,21 @@ export async function startMetered(assembly: string, speed: number): Promise<Met
     stack,
     meter,
     projectId,
-    async send(method, path, body, headers) {
+    /** Calls the API with an admin key. Throws if the request fails. */
+    async send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void> {
       meter.request((await send(method, path, body, headers)).length, accessLogBytes);
     },
-    async atRest() {
+    /**
+     * Waits until there was no work for half a second longer than the batching windows, because records in the stream are not
+     * visible otherwise.
+     */
+    async atRest(): Promise<void> {
       const quietMs = 500 + gatheringMs(stack);
       for (let ms = 0; ms < quietMs; ms = isIdle() ? ms + 50 : 0)
         await new Promise((resolve) => setTimeout(resolve, 50));
     },
-    async storedBytes() {
+    /** Excludes stats, which are stored for more than a year. */
+    async storedBytes(): Promise<number> {
       const client = dynamoDbClient(databaseEndpoint);
       const [table] = stack.template.ofType('AWS::DynamoDB::Table');
       const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.template.ref(table?.id ?? '') }));
