@@ -7,7 +7,7 @@ import { VARIABLES } from './test/support/runtime.ts';
 export const LONG = [
   'test/stack/long/**/*.test.ts',
   'test/stack/faults/*.test.ts',
-  'test/stack/flows/{alarms,content,lanes,layout,publisher,runbook}.test.ts',
+  'test/stack/flows/{alarms,content,lanes,layout,listen,publisher,runbook}.test.ts',
   'test/stack/iam/grants.test.ts',
   'test/stack/local/{kept,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',

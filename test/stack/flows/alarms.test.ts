@@ -218,22 +218,6 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     },
   ],
   [
-    'the fan-out may no longer read the stream',
-    ['FanOutStopped'],
-    async () => {
-      const { iam } = service.stack;
-      const allows = iam.allows.bind(iam);
-      const spy = vi
-        .spyOn(iam, 'allows')
-        .mockImplementation(
-          (role, ...rest) =>
-            !(role.startsWith('DeliveryFanOut') && rest[0] === 'dynamodb:GetRecords') && allows(role, ...rest),
-        );
-      cures.push(() => spy.mockRestore());
-      return minutes(21);
-    },
-  ],
-  [
     'the mapping of the stats is disabled',
     ['StatsStopped'],
     async () => {
