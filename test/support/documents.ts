@@ -3,6 +3,10 @@ import { startReceiver } from './receiver.ts';
 import { createWebhook } from './requests.ts';
 import type { Answer, Client } from './service.ts';
 
+/** The error of a transaction that ran into another one, or whose condition was false. */
+export const canceled = (Code: 'TransactionConflict' | 'ConditionalCheckFailed') =>
+  Object.assign(new Error(Code), { name: 'TransactionCanceledException', CancellationReasons: [{ Code }] });
+
 export const code = ({ status, body }: Answer) => [status, body?.code];
 
 export const put = (client: Client, key: string, fields: object, headers = {}) =>

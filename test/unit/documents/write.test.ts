@@ -6,8 +6,8 @@ import { writeDocument } from '../../../lib/documents/store.ts';
 import { ConflictError } from '../../../lib/errors.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
+import { canceled } from '../../support/documents.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
-import { canceled } from '../handlers/requests.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
 const now = Date.UTC(2026, 0, 31, 12);

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { connectionHandlers } from '../../../lib/documents/connection-handlers.ts';
 import { code, listed, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
-import { memoryBackend } from '../../support/memory-table.ts';
 import { createWebhook } from '../../support/requests.ts';
 import type { Client } from '../../support/service.ts';
-import { requestOf } from './requests.ts';
 
 const service = memoryService();
 const live = async () => (await service.project()).client('live');
@@ -65,99 +62,63 @@ describe('a connection', () => {
     service.clock.skip(10_999);
     expect(await checksOf(47)).toEqual([]); // the lease ends when the check is due
   });
-
-  it('is not found with an invalid id', async () => {
-    expect(code(await renew(await live(), 'a.b'))).toEqual([404, 'not_found']);
-  });
 });
 
+/** What a caller does with a connection. `renews` keeps the connection, and `opens` makes a new one. */
+const ACT = /^(\w+) (opens|renews|closes|cannot renew|cannot close|does not find)(?: at (\S+))?(?: with (\S+))?$/;
+
 describe('the owner of a connection', () => {
-  const put = async (client: Client, body: object = {}) => code(await renew(client, 'socket-1', body));
-  const remove = async (client: Client) => code(await client('DELETE', '/v1/connections/socket-1'));
-  const conflict = [409, 'conflict'];
-  const ok = [200, undefined];
-  const closed = [204, undefined];
-  const both = ['read', 'write'];
+  async function callers(): Promise<Record<string, Client>> {
+    const { admin, ...project } = await service.project();
+    const [key, other] = [await project.client('live'), await project.client('live')];
+    const token = async (permissions: string[], documents = ['*'], of = key) =>
+      service.as(await mint(of, documents, permissions, 600));
+    const both = ['read', 'write'];
+    return {
+      ...{ admin, key, other, sandbox: await project.client('test') },
+      ...{ writer: await token(both), writer2: await token(both), foreign: await token(both, ['*'], other) },
+      ...{ reader: await token(['read']), reader2: await token(['read']) },
+      ...{ a: await token(both, ['a:*']), b: await token(both, ['b:*']) },
+    };
+  }
 
   it.each([
-    ['with write', both, conflict, conflict],
-    // These tokens have their own ids, so the token opens another connection.
-    ['without write', ['read'], ok, closed],
-  ])('can be any key of the environment, after a token %s', async (_, permissions, renewal, removal) => {
-    const project = await service.project();
-    const [client, other, sandbox] = await Promise.all([
-      project.client('live'),
-      project.client('live'),
-      project.client('test'),
-    ]);
-    const token = service.as(await mint(client, ['*'], permissions));
-    const opened = await renew(token, 'socket-1');
-    const renewed = await renew(other, 'socket-1', { node_id: 'engine' });
-    expect(renewed.body).toMatchObject({ connected_at: opened.body.connected_at, node_id: 'engine' });
-    expect(await put(token)).toEqual(renewal);
-    expect(await remove(token)).toEqual(removal);
-    expect(await put(project.admin)).toEqual(ok);
-    expect(await remove(sandbox)).toEqual([404, 'not_found']);
-    expect(await remove(client)).toEqual(closed);
+    'writer opens, other renews at engine, writer cannot renew, writer cannot close, admin renews, key closes',
+    // A token without write has its own ids.
+    'reader opens, other renews at engine, reader opens, reader closes, admin renews, key closes',
+    'writer opens, sandbox does not find, key closes, key does not find',
+    'reader opens, sandbox does not find, key closes, key does not find',
+    'writer opens, writer2 cannot renew at node-2, writer2 cannot close, writer2 renews, writer cannot close, writer2 closes',
+    'reader opens, reader2 cannot renew at node-2, reader2 cannot close, reader2 renews, reader cannot close, reader2 closes',
+    'writer opens, writer2 renews, writer renews, writer closes',
+    'writer opens, foreign cannot renew, key renews, writer cannot renew, writer2 cannot renew, key closes',
+    'a opens with a:1, b cannot renew, b cannot renew with b:1, a renews with a:2, a closes',
+  ])('is the credential of its last renewal, of which others can take its place: %s', async (acts) => {
+    const clients = await callers();
+    const known = new Set<string>();
+    for (const text of acts.split(', ')) {
+      const [, who = '', act = '', node_id = 'node-1', document_key] = ACT.exec(text) ?? [];
+      const client = clients[who] ?? expect.fail(text);
+      const isRenewal = /opens|renew/.test(act);
+      const body = { node_id, document_key };
+      const answer = await (isRenewal ? renew(client, 'socket-1', body) : client('DELETE', '/v1/connections/socket-1'));
+      const expected = { opens: 200, renews: 200, closes: 204, 'does not find': 404 }[act] ?? 409;
+      expect(answer.status, text).toBe(expected);
+      if (expected !== 200) continue;
+      expect(known.has(answer.body.connected_at), text).toBe(act === 'renews');
+      expect(answer.body.node_id, text).toBe(node_id);
+      known.add(answer.body.connected_at);
+    }
     await service.settle();
-    expect(await lost(client)).toEqual([]);
+    expect(await lost(clients.key as Client)).toEqual([]);
   });
 
   it('is checked for a connection that a key took over from a token without write', async () => {
     const client = await live();
-    await put(service.as(await mint(client, ['*'], ['read'])));
-    expect(await put(client, { node_id: 'engine' })).toEqual(ok);
+    await renew(service.as(await mint(client, ['*'], ['read'])), 'socket-1');
+    expect((await renew(client, 'socket-1', { node_id: 'engine' })).status).toBe(200);
     await service.settle();
     expect((await lost(client)).map(({ data }) => data.node_id)).toEqual(['engine']);
-  });
-
-  it('can be a key that only closes the connection', async () => {
-    const client = await live();
-    for (const permissions of [['read'], both]) {
-      await put(service.as(await mint(client, ['*'], permissions)));
-      expect(await remove(client)).toEqual(closed);
-      expect(await remove(client)).toEqual([404, 'not_found']);
-    }
-  });
-
-  it.each([
-    ['with write', both],
-    ['without write', ['read']],
-  ])('can be another token %s of the same parent key and node', async (_, permissions) => {
-    const client = await live();
-    const minted = async () => service.as(await mint(client, ['*'], permissions, 600));
-    const [first, second] = [await minted(), await minted()];
-    const opened = await renew(first, 'socket-1');
-    expect(await put(second, { node_id: 'node-2' })).toEqual(conflict);
-    expect(await remove(second)).toEqual(conflict);
-    expect((await renew(second, 'socket-1')).body.connected_at).toBe(opened.body.connected_at);
-    expect(await remove(first)).toEqual(conflict);
-    expect(await put(first)).toEqual(ok);
-    expect(await put(second)).toEqual(ok);
-    expect(await remove(second)).toEqual(closed);
-  });
-
-  it('is never a token of another parent key, or one that follows a key', async () => {
-    const project = await service.project();
-    const [client, other] = [await project.client('live'), await project.client('live')];
-    const token = service.as(await mint(client, ['*'], both));
-    expect(await put(token)).toEqual(ok);
-    expect(await put(service.as(await mint(other, ['*'], both)))).toEqual(conflict);
-    expect(await put(client)).toEqual(ok);
-    expect(await put(token)).toEqual(conflict);
-    expect(await put(service.as(await mint(client, ['*'], both)))).toEqual(conflict);
-  });
-
-  it('is never a token that does not cover the document', async () => {
-    const client = await live();
-    const [first, second] = await Promise.all(
-      ['a:*', 'b:*'].map(async (pattern) => service.as(await mint(client, [pattern], both))),
-    );
-    if (!first || !second) throw new Error('Two tokens were minted');
-    expect(await put(first, { document_key: 'a:1' })).toEqual(ok);
-    expect(await put(second)).toEqual(conflict);
-    expect(await put(second, { document_key: 'b:1' })).toEqual(conflict);
-    expect(await put(first, { document_key: 'a:2' })).toEqual(ok);
   });
 
   it('is known for a connection that the previous release stored', async () => {
@@ -167,7 +128,7 @@ describe('the owner of a connection', () => {
     await renew(service.as(first.token), 'socket-1');
     const item = [...service.db.items()].find(({ credentialId }) => credentialId === first.token_id);
     expect(Object.keys(item ?? {})).not.toContain('documentKey');
-    expect(await put(service.as(second.token))).toEqual(ok);
+    expect((await renew(service.as(second.token), 'socket-1')).status).toBe(200);
   });
 
   it('closes a connection whose lease has expired, with its event', async () => {
@@ -177,7 +138,7 @@ describe('the owner of a connection', () => {
     service.clock.skip(60_000);
     expect((await renew(client, 'socket-1')).body.connected_at).not.toBe(first.connected_at);
     expect((await lost(client)).map(({ data }) => data)).toMatchObject([{ document_key: 'a:1', node_id: 'node-1' }]);
-    expect(code(await renew(token, 'socket-1'))).toEqual(ok);
+    expect((await renew(token, 'socket-1')).status).toBe(200);
   });
 });
 
@@ -223,19 +184,4 @@ describe('the document and the user of a connection', () => {
     expect(code(await client('DELETE', '/v1/connections/c'))).toEqual([404, 'not_found']);
     expect((await renew(token, 'c', { document_key: 'org:acme:doc-1', user: 'x'.repeat(128) })).status).toBe(200);
   });
-});
-
-it('schedules the check of a connection before it stores the connection', async () => {
-  const calls: string[] = [];
-  const { renewConnection } = connectionHandlers(
-    memoryBackend({ clock: () => 0 }, ({ name }) => {
-      calls.push(name);
-      return name === 'SendMessageBatch' ? {} : undefined;
-    }),
-  );
-  const body = { node_id: 'node-1', lease_seconds: 60 };
-  const request = requestOf({ projectId: 'prj_1' }, { body, path: { id: 'c' } });
-  const renewed = await renewConnection(request, () => [], undefined);
-  expect(renewed).toMatchObject({ body: { connection_id: 'c', expires_at: '1970-01-01T00:01:00.000Z' } });
-  expect(calls.filter((name) => name !== 'Get')).toEqual(['SendMessageBatch', 'Put']);
 });

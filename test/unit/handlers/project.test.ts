@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { memoryService } from '../../support/memory-service.ts';
-import { createWebhook, publish } from '../../support/requests.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -23,20 +22,6 @@ describe('a project', () => {
     expect((await admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([
       { action: 'project.changed', target: id, detail: body },
     ]);
-  });
-});
-
-describe('an email of a project', () => {
-  it('goes to all addresses when a webhook is disabled', async () => {
-    const { admin, ...project } = await service.project();
-    const emails = addresses();
-    await admin('PATCH', '/v1/project', { body: { emails } });
-    const live = await project.client('live');
-    const { id } = await createWebhook(live, service.endpoint(500).url);
-    await publish(live);
-    await service.settle();
-    for (const address of emails)
-      expect(emailsTo(address).some(({ subject, text }) => /disabled/.test(subject) && text.includes(id))).toBe(true);
   });
 });
 

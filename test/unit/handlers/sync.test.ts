@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bytesSent, MAX_PAGE_BYTES } from '../../../lib/http/page.ts';
-import { code, get, listed, mint, put, sync } from '../../support/documents.ts';
+import { canceled, code, get, listed, mint, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Answer } from '../../support/service.ts';
-import { canceled } from './requests.ts';
 
 const service = memoryService();
 afterEach(() => {

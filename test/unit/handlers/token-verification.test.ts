@@ -42,21 +42,14 @@ describe('a verification of a token', () => {
     expect(await verified(live, token, question)).toMatchObject({ active: true, allowed });
   });
 
-  it.each([
-    '',
-    ' ',
-    'org:other:doc 1',
-    'org/acme',
-    'ü',
-    '*',
-    'org:acme:*',
-    '.',
-    '\ud800',
-    'a'.repeat(65),
-    Array(17).fill('a').join(':'),
-  ])('does not allow a name that cannot be a document key: %j', async (document_key) => {
+  it('does not allow a name that cannot be a document key', async () => {
     const token = await mint(live, ['*', 'org:acme:*'], ['read']);
-    expect(await verified(live, token, { document_key })).toMatchObject({ active: true, allowed: false });
+    const names = ['', ' ', 'org:other:doc 1', 'org/acme', 'ü', '*', 'org:acme:*', '.', '\ud800', 'a'.repeat(65)];
+    for (const document_key of [...names, Array(17).fill('a').join(':')])
+      expect(await verified(live, token, { document_key }), document_key).toMatchObject({
+        active: true,
+        allowed: false,
+      });
   });
 
   it('has only active: false for every token that does not work', async () => {

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { auditing } from '../../../lib/projects/audit-store.ts';
+import { auditEntry } from '../../../lib/projects/audit-store.ts';
 import { applyChange } from '../../../lib/webhooks/change-handlers.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import {
@@ -10,12 +11,11 @@ import {
   type WebhookRecord,
 } from '../../../lib/webhooks/webhook.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
-import { requestOf } from './requests.ts';
 
 const now = 2000;
-const request = requestOf({ projectId: 'prj_1' }, { body: undefined });
+const space = { projectId: 'prj_1', environment: 'live' } as const;
 const webhook: WebhookRecord = {
-  ...request.space,
+  ...space,
   id: 'whk_1',
   url: 'https://example.com/',
   events: ['document.changed'],
@@ -32,9 +32,11 @@ async function applied(change: WebhookChange, stored = webhook) {
   const backend = memoryBackend({ clock: () => now });
   const store = webhooks(backend.table);
   await store.create(stored, []);
-  await applyChange(backend, request.space, webhook.id, change, (entry) => auditing(backend)(request, entry));
+  await applyChange(backend, space, webhook.id, change, (entry) =>
+    auditEntry({ projectId: space.projectId, ...entry }, randomBytes),
+  );
   const entry = [...backend.db.items()].find(({ pk }) => String(pk).startsWith('AUDIT#'));
-  return { stored: await store.get(request.space, webhook.id), detail: entry?.detail };
+  return { stored: await store.get(space, webhook.id), detail: entry?.detail };
 }
 
 const key = itemKey.webhook(webhook, webhook.id);
@@ -46,7 +48,7 @@ const overloaded = { overloadedBy: 'evt_1', overloadedAt: 3, overloadingUntil: 4
 describe('a change of a webhook', () => {
   it.each<[WebhookChange, Partial<WebhookRecord>]>([
     [{ description: 'New' }, { description: 'New' }],
-    [{ url: 'https://example.org/' }, { url: 'https://example.org/', ...unproven }],
+    [{ url: 'https://example.org/' }, { url: 'https://example.org/', ...unproven }], // the audit entry has no URL
     [{ events: ['sync.completed'] }, { events: ['sync.completed'], subscribedAt: now }],
     [{ documents: ['a:*'] }, { documents: ['a:*'], subscribedAt: now }],
     [{ max_per_second: 5 }, { maxPerSecond: 5, ...notOverloaded }],

@@ -4,18 +4,23 @@ import { type Changing, newScene, perform } from './scene.ts';
 
 const { DELIVERIES_QUEUE_URL, CHECKS_QUEUE_URL } = VARIABLES;
 
-it.each<[Changing, string]>([
-  ['redeliver', DELIVERIES_QUEUE_URL],
-  ['recover', DELIVERIES_QUEUE_URL],
-  ['renewConnection', CHECKS_QUEUE_URL],
-])('enqueues the work of %s in its queue', async (id, queueUrl) => {
+it.each<[Changing, string, string[]]>([
+  ['redeliver', DELIVERIES_QUEUE_URL, ['SendMessageBatch', 'Update']],
+  ['recover', DELIVERIES_QUEUE_URL, ['TransactWrite', 'SendMessageBatch']], // nothing is sent for a deleted webhook
+  ['renewConnection', CHECKS_QUEUE_URL, ['SendMessageBatch', 'Put']],
+])('enqueues the work of %s in its queue, in an order that loses nothing', async (id, queueUrl, order) => {
   const scene = await newScene();
-  if (id === 'renewConnection') await scene.admin('DELETE', '/v1/connections/phone');
+  await scene.admin('DELETE', '/v1/connections/phone');
+  if (id === 'recover')
+    await scene.admin('PATCH', `/v1/webhooks/${scene.webhook.id}`, { body: { status: 'disabled' } });
   const urls: string[] = [];
+  const effects: string[] = [];
   scene.service.faults.around = ({ name, input }, act) => {
     if (name === 'SendMessageBatch') urls.push(input.QueueUrl);
+    if (!['Get', 'BatchGet', 'Query'].includes(name)) effects.push(name);
     return act();
   };
   expect((await perform(scene, id)).status).toBeLessThan(300);
   expect([...new Set(urls)]).toEqual([queueUrl]);
+  expect(effects).toEqual(order);
 });
