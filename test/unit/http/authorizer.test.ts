@@ -102,28 +102,21 @@ describe('a request without one well-formed credential', () => {
 });
 
 describe('a denied request', () => {
-  it.each([
-    ['from an address that is not on the allowlist', read, { cidrs: ['203.0.113.0/24'] }],
-    ['for an operation of admin keys', { method: 'GET', resource: '/v1/keys' }, {}],
-  ])('is denied everywhere and is no use of the key: %s', async (_, request, overrides) => {
-    const { statement, use } = await authorized(request, overrides);
+  it.each<[string, Asked, Partial<KeyRecord>, Partial<ProjectRecord>, string]>([
+    ['from an address that is not on the allowlist', read, { cidrs: ['203.0.113.0/24'] }, {}, 'ip_not_allowed'],
+    ['for another caller', { method: 'GET', resource: '/v1/keys' }, {}, {}, 'insufficient_permissions'],
+    ['of a suspended project', read, {}, { suspendedAt: now }, 'project_suspended'],
+  ])('is denied everywhere and is no use of the key: %s', async (_, request, overrides, project, code) => {
+    const { statement, use, context } = await authorized(request, overrides, project);
     expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
-    expect(use).toEqual({});
-  });
-});
-
-describe('a request of a suspended project', () => {
-  it('is denied with project_suspended for every operation, and is no use of the key', async () => {
-    const { statement, use, context } = await authorized(read, {}, { suspendedAt: now });
-    expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
-    expect(context).toMatchObject({ code: 'project_suspended' });
+    expect(context).toMatchObject({ code });
     expect(use).toEqual({});
   });
 
   it.each<[string, Partial<ProjectRecord> | null]>([
     ['is being deleted', { suspendedAt: now, deletingAt: now }],
     ['is deleted', null],
-  ])('is not authenticated when the project %s', async (_, project) => {
+  ])('is not even authenticated when its project %s', async (_, project) => {
     await expect(authorized(read, {}, project)).rejects.toThrow('Unauthorized');
   });
 });
