@@ -29,10 +29,9 @@ export const init = command(
     const isNew = !existsSync(file);
     updateDeployment(settingsFrom(set), file);
     const settings = readDeployment(file);
-    const rows = describedSettings().map(([name, description]) => {
-      const value = settings?.[name];
-      return `${name}: ${value === undefined ? 'not set' : JSON.stringify(value)}\n  ${description}`;
-    });
+    const rows = describedSettings().map(
+      ([name, description]) => `${name}: ${JSON.stringify(settings?.[name]) ?? 'not set'}\n  ${description}`,
+    );
     print(`${rows.join('\n')}\n\n${isNew ? 'Wrote' : 'Changed'} ${file}. To review the changes of a deployment, run
 npx cdk diff. Keep the file, for example in a fork of the repository, because every deployment needs it.\n`);
   },

@@ -6,15 +6,7 @@ import { generateSecret, Secret, signatureHeaders } from '../../lib/webhooks/sig
 import { UserError } from '../user-error.ts';
 import { command } from './command.ts';
 import { readDelivery } from './received.ts';
-import {
-  RequestError,
-  request,
-  requireEventType,
-  requireUrl,
-  TARGET_OPTIONS,
-  type Target,
-  targetOf,
-} from './target.ts';
+import { request, requireEventType, requireUrl, TARGET_OPTIONS, type Target, targetOf } from './target.ts';
 
 const POLL_INTERVAL_MS = 1000;
 /** An event can appear after one with a later timestamp, because clocks differ and transactions take time. */
@@ -32,8 +24,7 @@ interface Listed {
 
 /**
  * Forwards every new event to a URL on this machine, with the signature of a webhook, and prints the response. Without a URL, it
- * verifies and prints the event. Each event has one attempt, in order from the oldest. Nothing in the service changes. Ends if the
- * API rejects the key.
+ * verifies and prints the event. Each event has one attempt, in order from the oldest. Nothing in the service changes.
  */
 export const listen = command(
   {
@@ -79,7 +70,6 @@ It polls once per second. Press Ctrl-C to stop.`,
         if (lastProblem !== '') printLine('Polling works again.');
         lastProblem = '';
       } catch (error) {
-        if (error instanceof RequestError && [401, 403].includes(error.status)) throw error;
         const { message } = error as Error;
         if (message !== lastProblem) printLine(`Polling failed, trying again: ${message}`);
         lastProblem = message;

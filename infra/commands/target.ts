@@ -72,17 +72,7 @@ export function requireEventType(text: string): EventType {
   throw new UserError(`The event type ${text} does not exist. The types are ${EVENT_TYPES.join(', ')}.`);
 }
 
-/** A request that failed, with its status, or 0 if there was no response. */
-export class RequestError extends UserError {
-  readonly status: number;
-
-  constructor(message: string, status: number) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** Calls the API. Sends objects as JSON, and texts unchanged. Throws `RequestError` if there is no response. */
+/** Calls the API. Sends objects as JSON, and texts unchanged. Throws `UserError` if there is no response. */
 export function send(
   { baseUrl, key }: { baseUrl: string; key: string | null },
   method: string,
@@ -102,7 +92,7 @@ export function send(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch(({ message, cause }: Error) => {
     const { code = '', message: reason = message } = (cause ?? {}) as { code?: string; message?: string };
-    throw new RequestError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`, 0);
+    throw new UserError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`);
   });
 }
 
@@ -112,12 +102,11 @@ const REASONS: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-/** Calls the API, and returns a successful response. Throws `RequestError` with the detail and the violations of a problem. */
+/** Calls the API, and returns a successful response. Throws `UserError` with the detail and the violations of a problem. */
 export async function request(target: Target, method: string, path: string, body?: object): Promise<Response> {
   const response = await send(target, method, path, body);
   if (response.ok) return response;
-  const text = await response.text();
-  throw new RequestError(`${method} ${path.split('?')[0]}: ${response.status} ${detailIn(text)}`, response.status);
+  throw new UserError(`${method} ${path.split('?')[0]}: ${response.status} ${detailIn(await response.text())}`);
 }
 
 function detailIn(text: string): string {

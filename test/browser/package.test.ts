@@ -51,7 +51,7 @@ async function compile(source: string): Promise<void> {
     '--lib',
     'es2023,dom,dom.asynciterable',
   ];
-  const compiler = `${process.cwd()}/.local/package-tools/node_modules/.bin/tsc`;
+  const compiler = `${process.cwd()}/.local/package/node_modules/.bin/tsc`;
   await run(compiler, ...options, 'program.ts').catch(({ stdout }: { stdout: string }) => {
     throw new Error(stdout);
   });

@@ -8,6 +8,7 @@ import { dev } from '../../infra/commands/dev.ts';
 import { openExport } from '../../infra/commands/export-file.ts';
 import { ops } from '../../infra/commands/ops.ts';
 import { request, targetOf } from '../../infra/commands/target.ts';
+import { UserError } from '../../infra/user-error.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { type Performers, ran } from '../support/shell.ts';
 
@@ -287,7 +288,7 @@ describe('a command that calls the API', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const failed = request({ baseUrl, key: 'k' }, 'GET', '/v1/events?limit=1');
-    await expect(failed).rejects.toMatchObject({ message: `GET /v1/events: 401 ${reason}`, status: 401 });
+    await expect(failed).rejects.toThrow(new UserError(`GET /v1/events: 401 ${reason}`));
     server.close();
   });
 });

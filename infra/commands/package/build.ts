@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
@@ -12,7 +12,6 @@ import { localDirectory, projectRoot } from '../../project-root.ts';
  */
 
 const directory = join(localDirectory, 'package');
-const tools = join(localDirectory, 'package-tools');
 const run = (command: string, ...args: string[]): string =>
   execFileSync(command, args, { cwd: directory, encoding: 'utf8' });
 
@@ -20,12 +19,11 @@ rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 cpSync(join(projectRoot, 'lib/client'), directory, { recursive: true });
 cpSync(join(projectRoot, 'LICENSE'), join(directory, 'LICENSE'));
-mkdirSync(tools, { recursive: true });
-for (const name of ['package.json', 'package-lock.json']) cpSync(join(import.meta.dirname, name), join(tools, name));
-run('npm', 'ci', '--prefix', tools, '--no-audit', '--no-fund', '--silent');
-symlinkSync(join(tools, 'node_modules'), join(directory, 'node_modules'));
+for (const name of ['package.json', 'package-lock.json'])
+  cpSync(join(import.meta.dirname, name), join(directory, name));
+run('npm', 'ci', '--no-audit', '--no-fund', '--silent');
 
-const bin = (name: string): string => join(tools, 'node_modules/.bin', name);
+const bin = (name: string): string => join(directory, 'node_modules/.bin', name);
 writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument('https://api.example.com')));
 run(bin('openapi-typescript'), 'openapi.json', '--output', 'dist/api.d.ts');
 cpSync(join(directory, 'dist/api.d.ts'), join(directory, 'api.d.ts'));

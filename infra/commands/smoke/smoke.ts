@@ -68,14 +68,6 @@ Deletes the resources that it creates. Sends a test email to the addresses of th
   },
 );
 
-export interface Result {
-  /** The name of the check. */
-  name: string;
-  outcome: 'passed' | 'failed' | 'skipped';
-  /** The reason, unless the check passed. */
-  reason: string;
-}
-
 export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
 
 /**
@@ -86,7 +78,7 @@ export async function* runChecks(
   checks: readonly Check[],
   target: Target,
   { receiver, signal }: Pick<Run, 'receiver' | 'signal'>,
-): AsyncGenerator<Result> {
+) {
   const { baseUrl, key } = target;
   const name = `smoke-${randomBytes(4).toString('hex')}`;
   const as = (credential: string | null) => createClient(baseUrl, credential);
@@ -94,7 +86,7 @@ export async function* runChecks(
     (await (await request(target, 'POST', '/v1/keys', { type: 'test', name })).json()) as { id: string; key: string };
   const run = { receiver, signal, baseUrl, name, as, admin: as(key), createKey, test: as((await createKey()).key) };
   for (const check of checks) {
-    const skip = (reason: string): Result => ({ name: check.name, outcome: 'skipped', reason });
+    const skip = (reason: string) => ({ name: check.name, outcome: 'skipped', reason }) as const;
     if (signal.aborted) yield skip('interrupted');
     else if (check.needs === 'https' && !baseUrl.startsWith('https:')) yield skip('the base URL is not an https: URL');
     else if (check.needs === 'receiver' && !receiver) yield skip('--receiver is missing');
@@ -103,14 +95,15 @@ export async function* runChecks(
   yield await attempt(CLEAN_UP, () => cleanUp(run)); // after an interruption too
 }
 
-async function attempt(name: string, work: () => Promise<void>): Promise<Result> {
+/** Returns the outcome, and the reason unless the check passed. */
+async function attempt(name: string, work: () => Promise<void>) {
   try {
     await work();
-    return { name, outcome: 'passed', reason: '' };
+    return { name, outcome: 'passed', reason: '' } as const;
   } catch (error) {
     const { name: kind, message } = error as Error;
-    if (kind === 'AbortError') return { name, outcome: 'skipped', reason: 'interrupted' };
-    return { name, outcome: 'failed', reason: message.split('\n')[0] ?? '' };
+    if (kind === 'AbortError') return { name, outcome: 'skipped', reason: 'interrupted' } as const;
+    return { name, outcome: 'failed', reason: message.split('\n')[0] } as const;
   }
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { checks } from '../../../infra/commands/smoke/checks.ts';
 import type { Received } from '../../../infra/commands/smoke/run.ts';
-import { CLEAN_UP, type Result, runChecks } from '../../../infra/commands/smoke/smoke.ts';
+import { CLEAN_UP, runChecks } from '../../../infra/commands/smoke/smoke.ts';
 import { type LocalReceiver, startLocalReceiver } from '../../../infra/local/receiver.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { type Breakage, startProxy } from '../../support/proxy.ts';
@@ -55,9 +55,9 @@ async function outcomeOf(subject: string, { service: broken, tunnel }: Broken, n
       signal: new AbortController().signal,
     },
   );
-  const results: Result[] = [];
-  for await (const result of run) results.push(result);
-  return results.find((result) => result.name === name);
+  let outcome: object | undefined;
+  for await (const result of run) if (result.name === name) outcome = result;
+  return outcome;
 }
 
 /** Returns the resources that a run left in its project. */
