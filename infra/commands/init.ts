@@ -20,10 +20,10 @@ export const init = command(
         type: 'string',
         value: 'NAME=VALUE',
         multiple: true,
-        about: 'a setting, such as domain.name=api.example.com. A group replaces the whole group',
+        about: 'a setting, such as alarms.email=a@example.com',
       },
     },
-    notes: `Settings:\n\n${table(describedSettings().map(([name, description = '']) => [name, description]))}`,
+    notes: `A group replaces the whole group. Settings:\n\n${table(describedSettings().map(([name, description = '']) => [name, description]))}`,
   },
   async ({ values: { set = [] } }, { print, deploymentFile: file = DEPLOYMENT_FILE }) => {
     const isNew = !existsSync(file);

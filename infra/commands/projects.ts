@@ -1,4 +1,5 @@
 import { visible } from '../../lib/printable.ts';
+import type { deletionResource } from '../../lib/projects/deletion-handlers.ts';
 import type { ProjectOperation } from '../../lib/projects/operator-handlers.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
@@ -18,7 +19,7 @@ export const projects = command(
     about: `Manages the projects of a deployment or of the running local stack.
 
   list           every project: state, creation, keys, webhooks, and deliveries of the last 30 days
-  create         creates a project, and prints its first admin key once
+  create         creates a project with up to five addresses, and prints its first admin key once
   show ID        one project, or the progress of its deletion
   suspend ID     rejects every credential with 403 project_suspended, and stops deliveries
   resume ID      ends the suspension
@@ -31,12 +32,7 @@ export const projects = command(
       ...STACK_OPTION,
       ...DIRECTORY_OPTION,
       name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
-      email: {
-        type: 'string',
-        value: 'ADDRESS',
-        multiple: true,
-        about: 'create: an address for notifications, up to 5',
-      },
+      email: { type: 'string', value: 'ADDRESS', multiple: true, about: 'create: an address for notifications' },
       since: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or later' },
       until: { type: 'string', value: 'TIME', about: 'enable-webhooks: disabled at this time or earlier (now)' },
       project: { type: 'string', value: 'ID', about: 'enable-webhooks: only the webhooks of this project' },
@@ -120,20 +116,13 @@ async function exportProject(call: Call, id: string, path: string, { say }: Shel
   say(`The export is complete. This run wrote ${count} lines.`);
 }
 
-interface Progress {
-  state: 'deleting' | 'deleted';
-  items_removed: number;
-  items_read: number;
-  waits_until: string | null;
-}
-
 /** The function compares the name. A continued deletion has no name anymore. */
 async function deleteProject(call: Call, id: string, given: string | undefined, shell: Shell): Promise<void> {
   const { say, print, wait } = shell;
   const project = (await call({ operation: 'show', id })) as { name?: string };
   const name = project.name === undefined ? undefined : (given ?? (await askName(id, shell)));
   for (let said = ''; ; ) {
-    const progress = (await call({ operation: 'delete', id, name })) as Progress;
+    const progress = (await call({ operation: 'delete', id, name })) as ReturnType<typeof deletionResource>;
     const { items_removed, items_read, waits_until } = progress;
     if (progress.state === 'deleted') {
       say(`The project is deleted. ${items_removed} items were removed, and a pass over the whole table found none.`);

@@ -41,12 +41,7 @@ The old table stays as it is.
       ...STACK_OPTION,
       at: { type: 'string', value: 'TIME', about: 'a time such as 2026-01-31T12:00:00Z, at least 5 minutes ago' },
       resume: { type: 'boolean', about: 'queue the deliveries that waited at that time, after the deployment' },
-      events: {
-        type: 'string',
-        value: 'MINUTES',
-        default: '60',
-        about: 'with --resume: also deliver events of these minutes before the time that have no deliveries',
-      },
+      events: { type: 'string', value: 'MINUTES', default: '60', about: 'age of events that --resume also delivers' },
     },
   },
   async ({ values: { stack, at: text = '', events, ...values } }, shell) => {

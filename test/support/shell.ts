@@ -4,32 +4,32 @@ import type { Command, Shell } from '../../infra/commands/command.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each performer knows the input of its operation
 export type Performers = Readonly<Record<string, (input: any) => unknown>>;
 
-export interface Ran {
-  status: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** A shell without credentials, a terminal or AWS. `performers` replace the `send` of every client. */
-function testShell(performers: Performers = {}, members: Partial<Shell> = {}) {
-  const shell = {
-    stdout: '',
-    stderr: '',
+/**
+ * Runs a command in this process, without credentials, a terminal or AWS. `performers` replace the `send` of every client, and
+ * `members` replace those of the shell.
+ */
+export async function ran(
+  command: Command,
+  args: readonly string[],
+  performers: Performers = {},
+  members: Partial<Shell> = {},
+) {
+  let [stdout, stderr] = ['', ''];
+  const shell: Shell = {
     variables: {},
     deploymentFile: '/nowhere/deployment.json',
-    print(text: string) {
-      shell.stdout += text;
+    print(text) {
+      stdout += text;
     },
-    say(line: string) {
-      shell.stderr += `${line}
-`;
+    say(line) {
+      stderr += `${line}\n`;
     },
-    ask: async (): Promise<string> => {
+    ask: async () => {
       throw new Error('There is no terminal');
     },
     wait: async () => {},
-    client<Type extends object>(type: new (settings: object) => Type): Type {
-      const client = new type({ region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+    client(type) {
+      const client = new type({ region: 'eu-central-1' });
       return Object.assign(client, {
         async send(command: { constructor: { name: string }; input: object }) {
           const name = command.constructor.name.replace(/Command$/, '');
@@ -41,17 +41,6 @@ function testShell(performers: Performers = {}, members: Partial<Shell> = {}) {
     },
     ...members,
   };
-  return shell;
-}
-
-/** Runs a command in this process. */
-export async function ran(
-  command: Command,
-  args: readonly string[],
-  performers?: Performers,
-  members?: Partial<Shell>,
-): Promise<Ran> {
-  const shell = testShell(performers, members);
   const status = await command.execute(args, shell);
-  return { status, stdout: shell.stdout, stderr: shell.stderr };
+  return { status, stdout, stderr };
 }

@@ -20,11 +20,7 @@ Deletes the resources that it creates. Sends a test email to the addresses of th
     options: {
       ...STACK_OPTION,
       ...TARGET_OPTIONS,
-      receiver: {
-        type: 'string',
-        value: 'URL',
-        about: 'https: URL of a tunnel to this machine, for deliveries (the local stack needs none)',
-      },
+      receiver: { type: 'string', value: 'URL', about: 'URL of a tunnel to this machine (the local stack needs none)' },
       listen: { type: 'string', value: 'PORT', default: '4000', about: 'the local port of the tunnel' },
     },
   },
