@@ -21,7 +21,7 @@ export async function authenticate<Key extends KeyRecord>(
   clock: () => number,
 ): Promise<Authenticated<Key> | null> {
   if (!credential.startsWith('svc_')) return authenticateToken(credential, read, clock);
-  const record = await usableKey(parseApiKey(credential)?.id, read, clock);
+  const record = await usableKey(parseApiKey(credential), read, clock);
   return record && sameHash(hashApiKey(credential), record.hash) ? { record, grant: null } : null;
 }
 
