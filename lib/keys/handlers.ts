@@ -3,7 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
-import type { BodyViolations } from '../http/request.ts';
+import type { BodyViolations, Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
 import { auditing } from '../projects/audit-store.ts';
@@ -60,31 +60,21 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
         return { data: listed.keys.map((record) => keyResource(record, now)), next: listed.next };
       }),
 
-    getKey: async ({ path, space }) => {
-      const record = await ownKey(path.key, space.projectId);
-      return record ? { body: keyResource(record, clock()) } : notFound('key');
-    },
+    getKey: ofOwnKey(async (record) => ({ body: keyResource(record, clock()) })),
 
-    getKeyUsage: async ({ path, space }) => {
-      const record = await ownKey(path.key, space.projectId);
-      return record ? { body: keyUsage(record, clock()) } : notFound('key');
-    },
+    getKeyUsage: ofOwnKey(async (record) => ({ body: keyUsage(record, clock()) })),
 
-    async changeKey(request) {
-      const { path, body, space } = request;
-      const record = await ownKey(path.key, space.projectId);
-      if (!record) return notFound('key');
+    changeKey: ofOwnKey(async (record, request) => {
+      const { body } = request;
       const now = clock();
       if (body.name === record.name) return { body: keyResource(record, now) };
       const entry = audited(request, { at: now, action: 'key.changed', target: record.id, detail: body });
       const isRenamed = await keys.rename(record.id, body.name, [entry]);
       return isRenamed ? { body: keyResource({ ...record, name: body.name }, now) } : notFound('key');
-    },
+    }),
 
-    async rotateKey(request, idempotencyWrites) {
-      const { path, body, space, caller } = request;
-      const old = await ownKey(path.key, space.projectId);
-      if (!old) return notFound('key');
+    rotateKey: ofOwnKey(async (old, request, idempotencyWrites) => {
+      const { body, caller } = request;
       const now = clock();
       const { projectId, type, name, cidrs } = old;
       const newExpiry = body.expires_at === undefined ? old.expiresAt : (body.expires_at ?? undefined);
@@ -105,24 +95,19 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
         relyingOnOne(keys, others(), (condition) => keys.rotate(old, record, expiresAt, [...condition, ...also])),
       );
       return isRotated ? response : notRotatable();
-    },
+    }),
 
-    async revokeKey(request) {
-      const { path, space, caller } = request;
-      const record = await ownKey(path.key, space.projectId);
-      if (!record) return notFound('key');
+    revokeKey: ofOwnKey(async (record, request) => {
       const now = clock();
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
-      const revoked = await revokeSafely(keys, record, now, [entry], caller.keyId);
+      const revoked = await revokeSafely(keys, record, now, [entry], request.caller.keyId);
       return revoked ? { body: keyResource(revoked, now) } : lastAdminKey();
-    },
+    }),
 
     // Prevents a lockout. An admin key that the caller can use from this address must remain.
-    async setAllowlist(request) {
-      const { path, space, address, caller } = request;
+    setAllowlist: ofOwnKey(async (record, request) => {
+      const { address, caller } = request;
       const { cidrs } = request.body;
-      const record = await ownKey(path.key, space.projectId);
-      if (!record) return notFound('key');
       if (isDeepStrictEqual(cidrs, record.cidrs)) return { body: { id: record.id, cidrs } };
       const now = clock();
       const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
@@ -139,19 +124,22 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
             'conflict',
             `Include ${address}. Otherwise no admin key without an expiry would allow your address.`,
           );
-    },
+    }),
 
-    async getAllowlist({ path, space }) {
-      const record = await ownKey(path.key, space.projectId);
-      return record ? { body: { id: record.id, cidrs: record.cidrs } } : notFound('key');
-    },
+    getAllowlist: ofOwnKey(async ({ id, cidrs }) => ({ body: { id, cidrs } })),
   };
 
-  // A complete key in the path must match the stored hash, not only the id.
-  async function ownKey(input = '', projectId: string): Promise<KeyRecord | undefined> {
-    const id = keyIdOf(input);
-    const record = id ? await keys.get(id) : undefined;
-    const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));
-    return isMeant && record.projectId === projectId ? record : undefined;
+  /** Handles a request about a key of its project. A complete key in the path must match the stored hash, not only the id. */
+  function ofOwnKey<Sent extends Request, Rest extends unknown[], Response>(
+    handle: (record: KeyRecord, request: Sent, ...rest: Rest) => Promise<Response>,
+  ) {
+    return async (request: Sent, ...rest: Rest): Promise<Response | Problem> => {
+      const { path, space } = request;
+      const input = path.key ?? '';
+      const id = keyIdOf(input);
+      const record = id ? await keys.get(id) : undefined;
+      const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));
+      return isMeant && record.projectId === space.projectId ? handle(record, request, ...rest) : notFound('key');
+    };
   }
 }
