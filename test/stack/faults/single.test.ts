@@ -28,27 +28,22 @@ const VISIBILITY_MS = 3 * 60 * 1000;
 const IS_THOROUGH = process.env.FAULT_RUNS !== undefined;
 
 const KINDS = ['error before', 'error after', 'throttled', 'no answer', 'killed before', 'killed after'] as const;
-type Kind = (typeof KINDS)[number];
 
-/** A fault at the n-th call of the fan-out and deliver functions, or a duplicate of the n-th message. */
+/** A fault at the n-th call of the fan-out and deliver functions. */
 interface Planned {
   at: number;
-  kind: Kind | 'duplicate';
+  kind: (typeof KINDS)[number];
 }
 
-interface Run {
-  /** The calls of the fan-out and deliver functions, in order. All tries of a call count once. */
-  calls: ServiceCall[];
-  /** The number of messages that were sent. */
-  messages: number;
-}
-
-/** Runs one event for a failing and a healthy endpoint with a fault, until all work has ended. Checks that nothing is lost. */
-type Scenario = (fault?: Planned) => Promise<Run>;
+/**
+ * Runs one event for a failing and a healthy endpoint with a fault, until all work has ended. Checks that nothing is lost. Returns the
+ * calls of the fan-out and deliver functions, in order. All tries of a call count once.
+ */
+type Scenario = (fault?: Planned) => Promise<ServiceCall[]>;
 
 const service = useService(OPTIONS);
 let scenario: Scenario;
-let clean: Run;
+let clean: ServiceCall[];
 
 beforeAll(async () => {
   scenario = await createScenario(service);
@@ -57,7 +52,7 @@ beforeAll(async () => {
 
 describe('without a fault', () => {
   it('calls every service, and makes each attempt once', () => {
-    const actions = new Set(clean.calls.map(({ service, action }) => `${service} ${action}`));
+    const actions = new Set(clean.map(({ service, action }) => `${service} ${action}`));
     expect([...actions].sort()).toEqual([
       'dynamodb BatchGetItem',
       'dynamodb GetItem',
@@ -69,31 +64,22 @@ describe('without a fault', () => {
       'ses SendEmail',
       'sqs SendMessageBatch',
     ]);
-    expect(clean.messages).toBe(7); // 2 first messages and 5 retries
   });
 });
 
 describe.each(KINDS)('a call that is %s', (kind) => {
   it('loses no data, for any call', async () => {
-    for (const [at, { principal, action }] of clean.calls.entries()) {
+    for (const [at, { principal, action }] of clean.entries()) {
       // Tests the first call of each function and action, because later calls run the same code, which the simulation covers in
       // every state. Throttles each action once, because the SDK waits a second between tries.
       const isSame = (call: ServiceCall) =>
         call.action === action && (kind === 'throttled' || call.principal === principal);
-      if (clean.calls.findIndex(isSame) !== at) continue;
+      if (clean.findIndex(isSame) !== at) continue;
       if (!IS_THOROUGH && KINDS[at % KINDS.length] !== kind) continue;
       await scenario({ at, kind }).catch((error: Error) => {
         throw new Error(`call ${at} (${action}) ${kind}: ${error.message}`, { cause: error });
       });
     }
-  });
-});
-
-describe('a duplicate message', () => {
-  it('is processed once, for the first messages and a retry', async () => {
-    const all = Array.from({ length: clean.messages }, (_, at) => at);
-    const last = clean.messages - 1;
-    for (const at of IS_THOROUGH ? all : [0, 1, last]) await scenario({ at, kind: 'duplicate' });
   });
 });
 
@@ -119,7 +105,7 @@ async function createScenario(service: Service): Promise<Scenario> {
       const emails = emailsTo(service, project).slice(emailsBefore);
       expect(emails.length, 'emails').toBeGreaterThanOrEqual(1);
       expect(emails.length, 'emails').toBeLessThanOrEqual(recorder.isFaultNearEmail() ? 1 + SDK_TRIES : 1);
-      return { calls: recorder.calls, messages: recorder.messages() };
+      return recorder.calls;
     } finally {
       recorder.stop();
     }
@@ -132,12 +118,11 @@ const emailsTo = (service: Service, project: Project) =>
 function inject({ stack }: Service, fault: Planned | undefined) {
   const calls: ServiceCall[] = [];
   const known = new Map<string, Fault | undefined>();
-  let messages = 0;
   let isNearEmail = false;
   stack.endpoints.intercept = (call) => {
     if (!/FanOut|Deliver/.test(call.principal)) return undefined;
     if (known.has(call.callId)) return known.get(call.callId);
-    const kind = fault?.at === calls.length && fault.kind !== 'duplicate' ? fault.kind : undefined;
+    const kind = fault?.at === calls.length ? fault.kind : undefined;
     calls.push(call);
     if (kind) isNearEmail = calls.slice(-CALLS_OF_EMAIL).some(({ action }) => action === 'SendEmail');
     // The message becomes visible again immediately, and minutes later by the clock.
@@ -147,26 +132,11 @@ function inject({ stack }: Service, fault: Planned | undefined) {
     known.set(call.callId, injected);
     return injected;
   };
-  const queues = [...stack.queues].flatMap(([name, queue]) => (name === 'Summaries' ? [] : [queue]));
-  const originals = queues.map((queue) => queue.send);
-  for (const queue of queues) {
-    const send = queue.send.bind(queue);
-    queue.send = (...message) => {
-      const twice = fault?.kind === 'duplicate' && fault.at === messages;
-      messages++;
-      if (twice) send(...message);
-      return send(...message);
-    };
-  }
   return {
     calls,
-    messages: () => messages,
     isFaultNearEmail: () => isNearEmail,
     stop() {
       stack.endpoints.intercept = undefined;
-      queues.forEach((queue, i) => {
-        queue.send = originals[i] as typeof queue.send;
-      });
     },
   };
 
@@ -205,8 +175,7 @@ async function expectNothingLost(
   expect(postsTo(healthy).length, 'posts to the healthy receiver').toBeGreaterThanOrEqual(1);
   expect(postsTo(healthy).length, 'posts to the healthy receiver').toBeLessThanOrEqual(1 + faults);
   expect([...new Set(postsTo(failing))].sort()).toEqual(['1', '2', '3', '4', '5', '6']);
-  // A fault before an attempt is recorded repeats that attempt and the others of its batch. A duplicate message repeats only its
-  // own.
+  // A fault before an attempt is recorded repeats that attempt and the others of its batch.
   expect(postsTo(failing).length, 'posts to the failing receiver').toBeLessThanOrEqual(6 + faults);
 
   const succeeded = await deliveryOf(live, wellId, eventId);
