@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LocalPages } from '../../../infra/local/local-pages.ts';
 import { Endpoints } from '../../../infra/local/services/endpoints.ts';
+import { request } from '../../support/service.ts';
 
 let pages: LocalPages;
-const server = http.createServer((request, response) => void pages.respond(request, response));
+const server = http.createServer((incoming, response) => void pages.respond(incoming, response));
 const endpoints = new Endpoints('host.docker.internal');
 
 const calls: string[] = [];
@@ -32,22 +33,10 @@ afterAll(async () => {
 });
 
 /** Sends a request with a Host header, and returns the status and the body. */
-function send(
-  url: string,
-  host: string,
-  method = 'GET',
-  body = '',
-  authorization?: string,
-): Promise<[status: number | undefined, text: string]> {
+async function send(url: string, host: string, method = 'GET', body?: string, authorization?: string) {
   const headers = { Host: host, ...(authorization && { Authorization: authorization }) };
-  return new Promise((resolve, reject) => {
-    const sent = http.request(url, { method, headers }, async (response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk as Buffer);
-      resolve([response.statusCode, Buffer.concat(chunks).toString()]);
-    });
-    sent.on('error', reject).end(body);
-  });
+  const { status, text } = await request(url, method, '', { headers, ...(body !== undefined && { body }) });
+  return [status, text];
 }
 
 const OWN = ['127.0.0.1:3000', 'LOCALHOST', '[::1]:3000'];
@@ -99,7 +88,7 @@ describe('an invocation of a function', () => {
     method = 'POST',
     host = 'localhost',
     body = '{"operation":"list"}',
-  ) => send(invokeUrl(name), host, method, method === 'POST' ? body : '', authorization);
+  ) => send(invokeUrl(name), host, method, method === 'POST' ? body : undefined, authorization);
 
   it('returns the result or the error of the function', async () => {
     const result = { name: 'Projects', event: { operation: 'list' } };

@@ -1,10 +1,10 @@
-import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
+import { request } from '../../support/service.ts';
 
 const TableName = 'table';
 const StreamArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${TableName}/stream/memory`;
@@ -69,10 +69,7 @@ describe('the database in memory', () => {
   it('rejects requests of web pages whose host name resolves to this machine', async () => {
     const { endpoint, stop } = await startMemoryDatabase();
     const headers = { Host: 'attacker.example', 'X-Amz-Target': 'DynamoDB_20120810.DescribeTable' };
-    const { port } = new URL(endpoint);
-    const status = await new Promise((resolve) => {
-      http.request({ port, method: 'POST', headers }, ({ statusCode }) => resolve(statusCode)).end('{}');
-    });
+    const { status } = await request(endpoint, 'POST', '', { body: '{}', headers });
     expect(status).toBe(403);
     stop();
   });
