@@ -5,14 +5,7 @@ import { createGateway } from '../../../infra/local/gateway/api-gateway.ts';
 import { Template } from '../../../infra/local/template.ts';
 import { afterFile } from '../../support/after-file.ts';
 
-export interface TestGateway {
-  url: string;
-  port: number;
-  /** One promise per request, which settles when the gateway has finished. */
-  handled: Promise<void>[];
-}
-
-export interface TestGatewayOptions {
+interface TestGatewayOptions {
   /** The function of every operation. */
   invoke: (event: Record<string, unknown>) => unknown;
   /** Overrides properties of resources, by their type. */
@@ -41,11 +34,10 @@ export async function startGateway({
   resource: allowed = '*',
   apiKey,
   now = () => 0,
-}: TestGatewayOptions): Promise<TestGateway> {
+}: TestGatewayOptions) {
   const template = readTemplate();
   const { resource } = template;
   const [aKey] = apiKeys(template);
-  const keyOf = apiKey ?? (() => aKey);
   template.resource = function <Properties>(this: Template, id: string) {
     const found = resource.call(this, id);
     return { ...found, properties: Object.assign({}, found.properties, properties?.[found.type]) as Properties };
@@ -53,16 +45,17 @@ export async function startGateway({
   const invocable = {
     invoke: async (given: unknown) => {
       const event = given as Record<string, unknown>;
-      return event.type === 'REQUEST' ? { ...allowing(allowed), usageIdentifierKey: keyOf(event) } : invoke(event);
+      return event.type === 'REQUEST'
+        ? { ...allowing(allowed), usageIdentifierKey: apiKey ? apiKey(event) : aKey }
+        : invoke(event);
     },
   };
   const respond = createGateway(template, () => invocable, now);
-  const handled: Promise<void>[] = [];
-  const server = http.createServer((request, response) => void handled.push(respond(request, response)));
+  const server = http.createServer((request, response) => void respond(request, response));
   afterFile(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, handled };
+  return { url: `http://127.0.0.1:${port}`, port };
 }
 
 const allowing = (Resource: string) => ({
