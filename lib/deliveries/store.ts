@@ -49,20 +49,18 @@ export function deliveries(table: Table) {
      * partition causes errors only for the messages that need it.
      */
     async loadContexts(messages: readonly DeliveryMessage[]): Promise<(DeliveryContext | UnavailableError)[]> {
-      const referring = messages.filter(({ event }) => event === undefined);
-      const items = await table.batchGetEach([
-        ...messages.map((message) => itemKey.webhook(message, message.webhookId)),
-        ...messages.map(({ webhookId, eventId }) => itemKey.delivery(webhookId, eventId)),
-        ...messages.map(({ projectId }) => itemKey.project(projectId)),
-        ...referring.map((message) => itemKey.event(message, message.eventId)),
-      ]);
-      const { length } = messages;
-      const read = new Map(referring.map((message, i) => [message, items[3 * length + i]]));
-      return messages.map((message, i) => {
-        const found = [items[i], items[length + i], read.get(message), items[2 * length + i]];
+      const keysOf = (message: DeliveryMessage) => [
+        itemKey.webhook(message, message.webhookId),
+        itemKey.delivery(message.webhookId, message.eventId),
+        itemKey.project(message.projectId),
+        ...(message.event ? [] : [itemKey.event(message, message.eventId)]),
+      ];
+      const items = await table.batchGetEach(messages.flatMap(keysOf));
+      return messages.map((message) => {
+        const found = items.splice(0, keysOf(message).length);
         const unread = found.find((item) => item instanceof UnavailableError);
         if (unread) return unread;
-        const [webhook, delivery, event, project] = found.map(requireRead);
+        const [webhook, delivery, project, event] = found.map(requireRead);
         return {
           webhook: webhook && toWebhook(webhook),
           event: carriedEvent(message) ?? (event && toStoredEvent(event)),

@@ -4,8 +4,7 @@ import { cursorsOf } from '../http/cursor-store.ts';
 import type { RequestIdentity } from '../http/idempotency-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
-import type { BodyViolations } from '../http/request.ts';
-import type { Handlers } from '../http/serve.ts';
+import type { Handlers, ViolationsOf } from '../http/serve.ts';
 import { derivedFrom } from '../ids.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 import { check, timestampInput, type Violation } from '../schema.ts';
@@ -26,7 +25,7 @@ import { eventStore } from './store.ts';
 const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
 
 /** The violations of `occurred_at`. The schema rejects values that are no time. */
-export function eventViolations(clock: () => number): { publishEvent: BodyViolations; publishEvents: BodyViolations } {
+export function eventViolations(clock: () => number): ViolationsOf<'events'> {
   const ofEvent = (event: unknown, root: string): Violation[] => {
     const occurred = check(timestampInput, isJsonObject(event) ? event.occurred_at : undefined);
     if ('violations' in occurred) return [];

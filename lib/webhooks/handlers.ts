@@ -26,9 +26,7 @@ import { webhooks as webhooksIn } from './store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts';
 
 /** The violations of the URL of a webhook. */
-export function webhookViolations(
-  addressPolicy: AddressPolicy,
-): Record<'createWebhook' | 'changeWebhook', BodyViolations> {
+export function webhookViolations(addressPolicy: AddressPolicy) {
   const ofUrl: BodyViolations = (json) =>
     isJsonObject(json) && typeof json.url === 'string'
       ? urlViolations(json.url, addressPolicy).map((detail) => ({ field: 'url', detail }))
