@@ -14,7 +14,7 @@ export interface Shell {
   print(text: string): void;
   /** Writes a line that is not a result to the standard error. */
   say(line: string): void;
-  /** Asks the user. Throws if there is no terminal, or if the user presses Ctrl-C. */
+  /** Asks the user. Throws `UserError` if there is no terminal, or if the user presses Ctrl-C. */
   ask(question: string): Promise<string>;
   wait(ms: number): Promise<unknown>;
   /** Creates a client of the AWS SDK. Its `send` is the seam between the commands and AWS. */
@@ -79,7 +79,10 @@ const processShell: Shell = {
     const terminal = createInterface({ input: process.stdin, output: process.stderr });
     const end = new AbortController();
     terminal.once('close', () => end.abort()); // Ctrl-C, Ctrl-D, or no terminal
-    return terminal.question(question, { signal: end.signal }).finally(() => terminal.close());
+    const answer = terminal.question(question, { signal: end.signal }).catch(() => {
+      throw new UserError('The question has no answer, so nothing was changed.');
+    });
+    return answer.finally(() => terminal.close());
   },
   wait,
   // Unlike the AWS CLI and the CDK, the SDK does not read AWS_DEFAULT_REGION.

@@ -104,11 +104,8 @@ const printed = (value: unknown) => `${visible(JSON.stringify(value, null, 2))}\
 async function exportProject(call: Call, id: string, path: string, { say }: Shell): Promise<void> {
   const { position, write } = openExport(path, id);
   let count = 0;
-  for await (const { lines, next } of pagesOf<{ lines: string[] }>(call, {
-    operation: 'export',
-    id,
-    after: position,
-  })) {
+  const pages = pagesOf<{ lines: string[] }>(call, { operation: 'export', id, after: position });
+  for await (const { lines, next } of pages) {
     write(lines, next);
     count += lines.length;
     if (next !== null) say(`${count} lines`);
@@ -118,9 +115,10 @@ async function exportProject(call: Call, id: string, path: string, { say }: Shel
 
 /** The function compares the name. A continued deletion has no name anymore. */
 async function deleteProject(call: Call, id: string, given: string | undefined, shell: Shell): Promise<void> {
-  const { say, print, wait } = shell;
+  const { say, print, wait, ask } = shell;
   const project = (await call({ operation: 'show', id })) as { name?: string };
-  const name = project.name === undefined ? undefined : (given ?? (await askName(id, shell)));
+  const question = `This removes all data of ${id}. Type the name of the project, or pass it with --name: `;
+  const name = project.name === undefined ? undefined : (given ?? (await ask(question)));
   for (let said = ''; ; ) {
     const progress = (await call({ operation: 'delete', id, name })) as ReturnType<typeof deletionResource>;
     const { items_removed, items_read, waits_until } = progress;
@@ -133,14 +131,6 @@ async function deleteProject(call: Call, id: string, given: string | undefined, 
     if (line !== said) say(line);
     said = line;
     if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - Date.now())));
-  }
-}
-
-async function askName(id: string, { ask }: Shell): Promise<string> {
-  try {
-    return await ask(`This removes all data of ${id}. Type the name of the project to confirm: `);
-  } catch {
-    throw new UserError('Nothing was deleted. Type the name of the project, or pass it with --name.');
   }
 }
 

@@ -25,11 +25,7 @@ export const DIRECTORY_OPTION = {
 export const TARGET_OPTIONS = {
   'base-url': { type: 'string', value: 'URL', about: 'base URL of the API, with its stage (the running local stack)' },
   ...DIRECTORY_OPTION,
-  key: {
-    type: 'string',
-    value: 'KEY',
-    about: 'live, test or admin key (DOCUMENT_SYNC_KEY, which no process list shows)',
-  },
+  key: { type: 'string', value: 'KEY', about: 'live, test or admin key (the variable DOCUMENT_SYNC_KEY)' },
 } as const;
 
 interface StackFile {

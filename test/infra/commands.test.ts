@@ -183,8 +183,7 @@ describe('npm run ops -- projects', () => {
     };
     const answered = name === undefined ? {} : { ask: async () => name };
     const { status, stderr } = await run('ops projects delete prj_1 --stack s', { ...DEPLOYED, Invoke }, answered);
-    const missing = 'Nothing was deleted. Type the name of the project, or pass it with --name.\n';
-    expect([status, stderr === missing]).toEqual(name === undefined ? [1, true] : [0, false]);
+    expect([status, stderr === 'There is no terminal.\n']).toEqual(name === undefined ? [1, true] : [0, false]);
     expect(events).toEqual(['show undefined', ...(name === undefined ? [] : ['delete Acme'])]);
   });
 

@@ -1,4 +1,5 @@
 import type { Command, Shell } from '../../infra/commands/command.ts';
+import { UserError } from '../../infra/user-error.ts';
 
 /** Performs operations of AWS by name, such as `SendMessage`. An operation without a performer fails. */
 // biome-ignore lint/suspicious/noExplicitAny: each performer knows the input of its operation
@@ -25,7 +26,7 @@ export async function ran(
       stderr += `${line}\n`;
     },
     ask: async () => {
-      throw new Error('There is no terminal');
+      throw new UserError('There is no terminal.');
     },
     wait: async () => {},
     client(type) {
