@@ -1,12 +1,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { ops } from '../../infra/commands/ops.ts';
+import { itemKey } from '../../lib/aws/items.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { ran } from '../support/shell.ts';
 
 const deploymentFile = join(temporaryDirectory(), 'deployment.json');
 
+const SPACE = { projectId: 'prj_1', environment: 'live' } as const;
+const ARGUMENTS = ['restore', '--stack', 'Service', '--at', '2026-01-31T12:00:00Z'];
 const TABLE = 'documents-restored-20260131120000';
 const ARN = 'arn:aws:dynamodb:eu-central-1:123456789012:table';
 const STREAM = `${ARN}/${TABLE}/stream/2026-01-31T13:00:00.000`;
@@ -54,4 +59,62 @@ it.each([
     `Add the table to the settings of the stack, and deploy it:\n\n  "table": ${JSON.stringify(table)}\n`,
   );
   if (text !== undefined) expect(readFileSync(deploymentFile, 'utf8')).toBe(text);
+});
+
+it('queues the work that waited, also of a delivery that has changed since', async () => {
+  const items = [
+    { ...itemKey.webhook(SPACE, 'whk_1') },
+    { ...itemKey.delivery('whk_1', 'evt_1'), status: 'retrying', run: 0, attempt: 2, attempts: [] },
+    {
+      ...itemKey.delivery('whk_1', 'evt_2'),
+      status: 'pending',
+      run: 1,
+      attempt: 0,
+      attempts: [{ trigger: 'redelivery' }],
+    },
+    { ...itemKey.delivery('whk_1', 'evt_3'), status: 'retrying', test: true, run: 0, attempt: 1, attempts: [] },
+    { ...itemKey.delivery('whk_gone', 'evt_1'), status: 'retrying', run: 0, attempt: 1, attempts: [] },
+  ].map((item) => marshall(item));
+  const sent: object[] = [];
+  const updated: object[] = [];
+  const { status, stdout } = await ran(ops, [...ARGUMENTS, '--resume'], {
+    ...performers,
+    GetEventSourceMapping: () => ({ EventSourceArn: STREAM }),
+    Scan: ({ ExclusiveStartKey: after }) =>
+      after ? { Items: items.slice(0, 2) } : { Items: items.slice(2), LastEvaluatedKey: {} },
+    UpdateItem({ Key }) {
+      updated.push(unmarshall(Key));
+      throw new ConditionalCheckFailedException({ message: 'changed', $metadata: {} });
+    },
+    SendMessageBatch({ Entries }) {
+      for (const { MessageBody, MessageGroupId } of Entries) sent.push([MessageGroupId, JSON.parse(MessageBody)]);
+      return {};
+    },
+  });
+  expect([status, stdout]).toEqual([0, 'Queued 2 deliveries in progress, 0 events and 0 checks of connections.\n']);
+  expect(updated).toEqual([itemKey.delivery('whk_1', 'evt_1')]);
+  const message = { webhookId: 'whk_1', ...SPACE };
+  expect(sent).toEqual([
+    ['whk_1', { ...message, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' }],
+    ['whk_1', { ...message, eventId: 'evt_1', run: 0, attempt: 2, trigger: 'schedule' }],
+  ]);
+});
+
+it.each([
+  ['all events', [], 0, 'Replayed 1001 events.\n', ''],
+  ['not all events', [{ itemIdentifier: '1' }], 1, '', 'fan-out did not handle all events. Repeat the command.\n'],
+])('replays stored events in batches of 1,000, when the function handles %s', async (_, failures, ...printed) => {
+  const batches: number[] = [];
+  const { status, stdout, stderr } = await ran(ops, ['replay', 'since', '2026-01-31T12:00:00Z', '--stack', 'Service'], {
+    ...performers,
+    Scan: () => ({ Items: Array(1001).fill(marshall(itemKey.event(SPACE, 'evt_1'))) }),
+    Invoke({ FunctionName, Payload }) {
+      const { Records, isReplay } = JSON.parse(Payload);
+      expect([FunctionName, isReplay, Records[0].eventName]).toEqual(['fan-out', true, 'INSERT']);
+      batches.push(Records.length);
+      return { Payload: Buffer.from(JSON.stringify({ batchItemFailures: failures })) };
+    },
+  });
+  expect([status, stdout, stderr]).toEqual(printed);
+  expect(batches).toEqual(failures.length === 0 ? [1000, 1] : [1000]);
 });
