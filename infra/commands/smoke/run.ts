@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { problemHeaders } from '../../../lib/http/headers.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../../lib/http/problems.ts';
-import { send } from '../target.ts';
+import { request, send, type Target } from '../target.ts';
 
 /** A request to the receiver of deliveries. */
 export interface Received {
@@ -9,19 +10,25 @@ export interface Received {
   body: Buffer;
 }
 
-/** The tools of a check. The names of all resources that it creates start with the name of the run, in the sandbox. */
-export interface Run {
-  /** The base URL with the stage or base path, without a trailing slash. */
-  baseUrl: string;
+export type Run = Awaited<ReturnType<typeof startRun>>;
+
+/**
+ * Creates the tools of the checks, with a sandbox key. The names of all resources that they create start with the name of the run,
+ * in the sandbox. Throws `UserError` if the API cannot be reached or rejects the admin key.
+ */
+export async function startRun(target: Target, { receiver, signal }: Options) {
+  const { baseUrl, key } = target;
+  const name = `smoke-${randomBytes(4).toString('hex')}`;
+  const as = (credential: string | null) => createClient(baseUrl, credential);
+  const createKey = async () =>
+    (await (await request(target, 'POST', '/v1/keys', { type: 'test', name })).json()) as { id: string; key: string };
+  return { receiver, signal, baseUrl, name, as, admin: as(key), createKey, test: as((await createKey()).key) };
+}
+
+export interface Options {
   /** The URL at which the service can call the receiver, and what it received. */
   receiver?: { url: string; received: readonly Received[] } | undefined;
   signal: AbortSignal;
-  name: string;
-  as(credential: string | null): Client;
-  admin: Client;
-  /** The client with a sandbox key. */
-  test: Client;
-  createKey(): Promise<{ id: string; key: string }>;
 }
 
 /** One requirement. It throws a readable message if the requirement fails, and does not depend on other checks. */
@@ -39,10 +46,8 @@ interface Call {
   responds?: Record<string, string | RegExp>;
 }
 
-type Client = ReturnType<typeof createClient>;
-
 /** Calls the API with one credential. Throws a readable message unless the response has one of these statuses, or is this problem. */
-export const createClient =
+const createClient =
   (baseUrl: string, key: string | null) =>
   async (
     method: string,

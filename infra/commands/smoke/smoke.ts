@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
 import { visible } from '../../../lib/printable.ts';
 import { startLocalReceiver } from '../../local/receiver.ts';
 import { UserError } from '../../user-error.ts';
 import { command } from '../command.ts';
 import { outputsOf, STACK_OPTION } from '../deployment.ts';
-import { request, requireUrl, TARGET_OPTIONS, type Target, targetOf } from '../target.ts';
+import { requireUrl, TARGET_OPTIONS, type Target, targetOf } from '../target.ts';
 import { integer } from '../usage.ts';
 import { checks } from './checks.ts';
-import { type Check, createClient, type Received, type Run } from './run.ts';
+import { type Check, type Options, type Received, type Run, startRun } from './run.ts';
 
 const COLORS = { passed: 'green', failed: 'red', skipped: 'yellow' } as const;
 
@@ -70,22 +69,14 @@ export const CLEAN_UP = 'Deletes the resources of the run and revokes its keys';
  * Runs the checks sequentially and deletes the resources that they created, also after a failure or an interruption. Throws
  * `UserError` before the first check if the API cannot be reached or rejects the admin key.
  */
-export async function* runChecks(
-  checks: readonly Check[],
-  target: Target,
-  { receiver, signal }: Pick<Run, 'receiver' | 'signal'>,
-) {
-  const { baseUrl, key } = target;
-  const name = `smoke-${randomBytes(4).toString('hex')}`;
-  const as = (credential: string | null) => createClient(baseUrl, credential);
-  const createKey = async () =>
-    (await (await request(target, 'POST', '/v1/keys', { type: 'test', name })).json()) as { id: string; key: string };
-  const run = { receiver, signal, baseUrl, name, as, admin: as(key), createKey, test: as((await createKey()).key) };
+export async function* runChecks(checks: readonly Check[], target: Target, options: Options) {
+  const run = await startRun(target, options);
   for (const check of checks) {
     const skip = (reason: string) => ({ name: check.name, outcome: 'skipped', reason }) as const;
-    if (signal.aborted) yield skip('interrupted');
-    else if (check.needs === 'https' && !baseUrl.startsWith('https:')) yield skip('the base URL is not an https: URL');
-    else if (check.needs === 'receiver' && !receiver) yield skip('--receiver is missing');
+    if (run.signal.aborted) yield skip('interrupted');
+    else if (check.needs === 'https' && !run.baseUrl.startsWith('https:'))
+      yield skip('the base URL is not an https: URL');
+    else if (check.needs === 'receiver' && !run.receiver) yield skip('--receiver is missing');
     else yield await attempt(check.name, () => check.run(run));
   }
   yield await attempt(CLEAN_UP, () => cleanUp(run)); // after an interruption too
