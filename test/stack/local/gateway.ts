@@ -55,7 +55,7 @@ export async function startGateway({
   afterFile(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port };
+  return { url: `http://127.0.0.1:${port}` };
 }
 
 const allowing = (Resource: string) => ({

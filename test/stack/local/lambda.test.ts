@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFunction } from './functions.ts';
 import { startGateway } from './gateway.ts';
-import { exchange, statusesOf } from './sockets.ts';
 
 const MAX_RESPONSE_BYTES = 6_291_556;
 const echo = () => createFunction('exports.handler = async (event) => event;');
@@ -33,13 +32,9 @@ describe('a response', () => {
   it('is a function error if escaped quotes exceed the limit', async () => {
     const source = `exports.handler = async () => ({ statusCode: 200, body: JSON.stringify('"'.repeat(2_000_000)) });`;
     const fn = createFunction(source);
-    const { port } = await startGateway({ invoke: (event) => fn.invoke(event) });
-    const text = await exchange(
-      port,
-      'GET /v1/keys HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nConnection: close\r\n\r\n',
-    );
-    expect(statusesOf(text)).toEqual([503]);
-    expect(text).toContain('"code":"unavailable"');
+    const { url } = await startGateway({ invoke: (event) => fn.invoke(event) });
+    const response = await fetch(`${url}/v1/keys`, { headers: { Authorization: 'x' } });
+    expect(await response.json()).toMatchObject({ status: 503, code: 'unavailable' });
   });
 });
 

@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { proxyEvent, type Received } from '../../../infra/local/gateway/proxy-event.ts';
 import { findRoute, readRoutes } from '../../../infra/local/gateway/routes.ts';
 import { readTemplate, startGateway } from './gateway.ts';
-import { exchange } from './sockets.ts';
 
 interface Given extends Partial<Received> {
   headers?: [string, string][];
@@ -52,22 +51,15 @@ describe('a body', () => {
 });
 
 describe('the gateway', () => {
-  const post = (more = '') => `POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nConnection: close\r\n${more}`;
-  const body = 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
-
-  /** The event of a request. */
-  async function eventOf(text: string, BinaryMediaTypes?: string[]) {
-    const invoke = vi.fn(() => ({ statusCode: 200, body: '' }));
-    const { port } = await startGateway({ invoke, properties: { 'AWS::ApiGateway::RestApi': { BinaryMediaTypes } } });
-    await exchange(port, text);
-    return invoke.mock.lastCall;
-  }
-
   it.each([
     [['application/json'], { body: 'e30=', isBase64Encoded: true }],
     [undefined, { body: '{}', isBase64Encoded: false }],
-  ])('reads the binary media types of the template: %j', async (types, expected) => {
-    expect(await eventOf(post(body), types)).toMatchObject([expected]);
+  ])('reads the binary media types of the template: %j', async (BinaryMediaTypes, expected) => {
+    const invoke = vi.fn(() => ({ statusCode: 200, body: '' }));
+    const { url } = await startGateway({ invoke, properties: { 'AWS::ApiGateway::RestApi': { BinaryMediaTypes } } });
+    const headers = { Authorization: 'x', 'Content-Type': 'application/json' };
+    await fetch(`${url}/v1/events`, { method: 'POST', headers, body: '{}' });
+    expect(invoke.mock.lastCall).toMatchObject([expected]);
   });
 
   it('passes path parameters unchanged', () => {
