@@ -104,17 +104,15 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
       expect('AND');
       const last = operand(next());
       return (item, names) => {
+        const [lower, upper] = [first(item, names) as string, last(item, names) as string];
+        if (lower > upper) throw new InvalidRequest('The lower bound of BETWEEN is above the upper bound');
         const value = left(item, names) as string;
-        return value >= (first(item, names) as string) && value <= (last(item, names) as string);
+        return value >= lower && value <= upper;
       };
     }
     if (operator === 'IN') {
       expect('(');
-      const options = [operand(next())];
-      while (tokens[at] === ',') {
-        at++;
-        options.push(operand(next()));
-      }
+      const options = separatedBy(',', () => operand(next()));
       expect(')');
       return (item, names) => options.some((option) => isEqual(left(item, names), option(item, names)));
     }
