@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { VARIABLES } from '../../support/runtime.ts';
 
 /** The tests of the rules, which need no database, and fixed schedules of the simulation. */
 export default defineConfig({
@@ -7,8 +8,7 @@ export default defineConfig({
       'test/{unit/{deliveries,documents,events,handlers,keys,projects,webhooks},measure/mutation}/**/*.test.ts',
     ],
     env: {
-      TABLE_NAME: 'unused',
-      SHARE_PREFIX: 'unused',
+      ...VARIABLES,
       POWERTOOLS_LOG_LEVEL: 'SILENT',
       POWERTOOLS_METRICS_DISABLED: 'true',
     },
