@@ -21,13 +21,11 @@ const slow: Pace = { slowUntil: now + SLOW_FOR_MS };
 
 describe('an endpoint', () => {
   it.each<[string, Pace, string]>([
-    ['a new endpoint', unproven, 'new'],
     ['a quick endpoint', quick, 'quick'],
     ['an endpoint that took longer before', { quickSince: now }, 'quick'],
     ['an endpoint that took longer recently', { quickSince: now + 1 }, 'new'],
     ['an endpoint with an overdue attempt', suspect, 'slow'],
     ['an endpoint whose attempt was overdue', { ...suspect, slowUntil: now }, 'quick'],
-    ['a slow endpoint', slow, 'slow'],
     ['an endpoint that was slow before', { slowUntil: now - 1 }, 'new'],
   ])('has the correct lane: %s', (_, pace, lane) => {
     expect(laneOf(pace, now)).toBe(lane);

@@ -2,38 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
 import { type Failing, notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
-import { sampleData } from '../../../lib/events/data.ts';
-import { eventWithId } from '../../../lib/events/event.ts';
-import type { WebhookRecord, WebhookState } from '../../../lib/webhooks/webhook.ts';
+import type { WebhookState } from '../../../lib/webhooks/webhook.ts';
+import { attempt, event, webhook as hook, now } from './builders.ts';
 
-const at = Date.UTC(2026, 0, 31, 12);
-const space = { projectId: 'prj_1', environment: 'sandbox' as const };
-const webhook: WebhookRecord = {
-  ...space,
-  id: 'whk_1',
+const at = now;
+const webhook = hook({
+  environment: 'sandbox',
   url: 'https://example.com/hook?a=1&b=<2>',
-  events: ['document.deleted'],
-  description: null,
   secret: 'whsec_secret',
   status: 'disabled',
-  createdAt: at,
-  updatedAt: at,
-};
-const event = eventWithId({
-  ...space,
-  id: 'evt_1',
-  at,
-  type: 'document.deleted',
-  data: sampleData('document.deleted', at),
 });
-const attempts = [1, 2, 3, 4, 5, 6].map(
-  (number): Attempt => ({
-    number,
-    trigger: 'schedule',
-    at: at + number * 1000,
-    statusCode: 503,
-    error: 'status_not_2xx',
-    durationMs: 12,
+const attempts = [1, 2, 3, 4, 5, 6].map((number) =>
+  attempt({
+    ...{ number, at: at + number * 1000, statusCode: 503, durationMs: 12 },
     excerpt: '<script>alert(1)</script>',
   }),
 );
@@ -41,16 +22,9 @@ const project = { id: 'prj_1', name: 'Acme <b>' };
 const to = ['ops@example.com', 'oncall@example.com'];
 const dashboardUrl = 'https://api.example.com/live/dashboard';
 const emailAbout = (what: WebhookState, more: Partial<Failing> = {}) =>
-  notificationOf({ project, dashboardUrl }, to, what, { webhook, event, attempts, ...more });
+  notificationOf({ project, dashboardUrl }, to, what, { webhook, event: event(), attempts, ...more });
 
 const KINDS = ['failing', 'disabled', 'overloaded'] as const;
-
-it.each(KINDS)('contains the response as text and no secret: %s', (what) => {
-  const { text, html } = emailAbout(what);
-  expect(html).not.toMatch(/<script|<2>|<b>/);
-  expect(html).toContain('&#60;script&#62;');
-  expect(text + html).not.toContain(webhook.secret);
-});
 
 describe('an email', () => {
   const described = { ...webhook, description: 'Search index', failingSince: at - 60_000 };
@@ -140,11 +114,6 @@ it('marks every line of the response, so that an endpoint cannot insert steps', 
   );
 });
 
-it('shows the response to the last attempt', () => {
-  const each = attempts.map((attempt) => ({ ...attempt, excerpt: `response ${attempt.number}` }));
-  expect(emailAbout('disabled', { attempts: each }).text).toContain('response 6');
-});
-
 it('names the webhook and its host in the subject, but no text of the customer', () => {
   const own = { ...webhook, url: 'https://example.com/pay-now', description: 'Account suspended' };
   expect(emailAbout('disabled', { webhook: own }).subject).toBe('Webhook disabled: whk_1 (example.com)');
@@ -156,13 +125,13 @@ describe('the line of a summary', () => {
     ['a disabled webhook', 'disabled', attempts, ', last attempt on 31 Jan 2026, 12:00 UTC'],
     ['a webhook without attempts', 'disabled', [], ''],
   ] as const)('names %s', (_, what, made, last) => {
-    const line = summaryLine({ webhook, event, attempts: made }, what);
+    const line = summaryLine({ webhook, event: event(), attempts: made }, what);
     expect(line).toBe(`Webhook ${what}: whk_1 (sandbox, example[.]com)${last}`);
   });
 
   it('has a maximum length', () => {
     const long = { ...webhook, url: `https://${`${'x'.repeat(60)}.`.repeat(4)}com/` };
-    expect(summaryLine({ webhook: long, event, attempts: [] }, 'failing').length).toBeLessThan(150);
+    expect(summaryLine({ webhook: long, event: event(), attempts: [] }, 'failing').length).toBeLessThan(150);
   });
 });
 
