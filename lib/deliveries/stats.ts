@@ -15,7 +15,7 @@ export const STATS_KEPT_MS: Readonly<Record<Period, number>> = {
 };
 
 /** Deliveries and attempts that are counted. */
-export const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
+const COUNTERS = ['delivered', 'attempts_failed', 'failed', 'skipped', 'canceled'] as const;
 export type Counter = (typeof COUNTERS)[number];
 
 /** A counter or a bucket of the histogram. */
