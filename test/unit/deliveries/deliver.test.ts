@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Lane } from '../../../lib/deliveries/lanes.ts';
-import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import { VARIABLES } from '../../support/runtime.ts';
-import { event, message, now, webhook } from './builders.ts';
+import { event, message, now } from './builders.ts';
 import { laneFunction, lasts, responds, retrying } from './lane.ts';
 
-const test = { webhookId: 'whk_1' };
 const throttled = Object.assign(new Error('throttled'), { name: 'ThrottlingException' });
 
 describe('a delivery', () => {
@@ -19,8 +17,8 @@ describe('a delivery', () => {
     expect((await own.delivery())?.retryPending).toBeUndefined();
   });
 
-  it.each(['quick', 'slow'] as const)('schedules later retries of the %s lane to the quick lane', async (lane) => {
-    const own = await laneFunction({ slowUntil: lane === 'slow' ? now + 60_000 : 0 }, { lane });
+  it('schedules later retries to the quick lane', async () => {
+    const own = await laneFunction({ slowUntil: now + 60_000 }, { lane: 'slow' });
     own.answer = responds(500);
     await own.run(message({ attempt: 3 }));
     const [{ Name, Target }] = own.scheduled();
@@ -28,17 +26,6 @@ describe('a delivery', () => {
     const { QueueUrl, MessageGroupId, MessageBody } = JSON.parse(Target.Input);
     expect([QueueUrl, MessageGroupId]).toEqual([VARIABLES.DELIVERIES_QUEUE_URL, 'whk_1']);
     expect(JSON.parse(MessageBody)).toEqual(message({ attempt: 4 }));
-  });
-
-  it.each([200, 500])('has no further effects after %i when another run recorded the attempt', async (statusCode) => {
-    const own = await laneFunction();
-    own.answer = async (...args) => {
-      await own.record(1, retrying);
-      return responds(statusCode)(...args);
-    };
-    expect(await own.run(message())).toEqual([0]);
-    expect([own.sent(), (await own.delivery())?.attempts.length]).toEqual([[], 1]);
-    expect(own.named('delivery.handling_failed')).toEqual([]);
   });
 
   it('queues a pending retry without another attempt', async () => {
@@ -49,13 +36,6 @@ describe('a delivery', () => {
     expect((await own.delivery())?.retryPending).toBeUndefined();
     await own.run(message());
     expect([own.posts.length, own.sent().length]).toEqual([0, 1]);
-  });
-
-  it('queues a pending retry immediately if it is overdue', async () => {
-    const own = await laneFunction();
-    await own.record(1, { ...retrying, dueAt: now - 60_000 });
-    await own.run(message());
-    expect(own.sent()).toMatchObject([{ delaySeconds: 0 }]);
   });
 
   it.each([1, 4, 6])('reaches the same state after any call for attempt %i failed once', async (number) => {
@@ -118,9 +98,6 @@ describe('a delivery', () => {
 describe('the lane of a delivery', () => {
   it.each<[string, object, Lane, Lane | null]>([
     ['an unproven endpoint', { quickSince: undefined }, 'quick', 'new'],
-    ['an unproven endpoint', { quickSince: undefined }, 'new', null],
-    ['an unproven endpoint', { quickSince: undefined }, 'slow', null],
-    ['a slow endpoint', { slowUntil: now + 1 }, 'quick', 'slow'],
     ['a slow endpoint', { slowUntil: now + 1 }, 'new', 'slow'],
     ['a quick endpoint', {}, 'quick', null],
   ])('of %s (%o) from %s is: %s', async (_, pace, lane, slower) => {
@@ -133,13 +110,10 @@ describe('the lane of a delivery', () => {
   });
 
   it.each<[Lane, number, boolean, { isDeferred?: boolean; isSuspected?: boolean; quickSince?: number | undefined }]>([
-    ['quick', 200, true, {}],
     ['quick', 300, true, { isSuspected: true }],
-    ['quick', 900, true, { isSuspected: false, quickSince: now + 600_000 }],
     ['quick', 1000, true, { isDeferred: true, isSuspected: true }],
     ['quick', 300, false, { isDeferred: true, isSuspected: true }],
     ['new', 900, true, { quickSince: now + 600_000 }],
-    ['new', 1000, true, { quickSince: now + 600_000 }],
   ])('changes from %s after %d ms (first overdue attempt: %s)', async (lane, ms, isFirst, expected) => {
     const own = await laneFunction({}, { lane });
     own.answer = async (...args) => {
@@ -154,16 +128,6 @@ describe('the lane of a delivery', () => {
     expect([hook?.quickSince, hook?.slowUntil]).toEqual([quickSince, isSuspected ? now + 6000 : undefined]);
   });
 
-  it('is slow for ten minutes after a long attempt, and makes no note before', async () => {
-    const own = await laneFunction({ quickSince: undefined, slowUntil: now + 1 }, { lane: 'slow' });
-    own.answer = lasts(1900);
-    await own.run(message());
-    expect((await own.hook())?.slowUntil).toBe(now + 1);
-    own.answer = lasts(5000);
-    await own.run(message({ run: 1 }));
-    expect((await own.hook())?.slowUntil).toBe(now + 600_000);
-  });
-
   it('stays quick after a long attempt in which the function had too little CPU and did not wait', async () => {
     const own = await laneFunction();
     own.answer = async () => ({ statusCode: 200, error: null, durationMs: 4000, waitedMs: 10, excerpt: null });
@@ -172,12 +136,6 @@ describe('the lane of a delivery', () => {
     own.answer = async () => ({ statusCode: 200, error: null, durationMs: 4000, waitedMs: 3900, excerpt: null });
     await own.run(message({ run: 1 }));
     expect((await own.hook())?.slowUntil).toBe(now + 600_000);
-  });
-
-  it('is quick after a quick attempt of an unproven endpoint', async () => {
-    const own = await laneFunction({ quickSince: undefined }, { lane: 'new' });
-    await own.run(message());
-    expect((await own.hook())?.quickSince).toBe(now);
   });
 
   it('is left by all overdue attempts of a batch, or by all but the first', async () => {
@@ -205,24 +163,6 @@ describe('a message', () => {
     expect([own.posts, await own.delivery()]).toMatchObject([[], { status: 'failed', attempt: 1, endedAt: now }]);
   });
 
-  it('cancels the run for a disabled webhook, except for a test', async () => {
-    const own = await laneFunction({ status: 'disabled' });
-    await own.record(1, retrying);
-    await own.publish(event({ ...test, id: 'evt_2' }));
-    await own.run(message({ attempt: 2 }), message({ eventId: 'evt_2', trigger: 'test' }));
-    expect(await own.delivery()).toMatchObject({ status: 'canceled', attempt: 1, endedAt: now });
-    expect(await own.delivery('evt_2')).toMatchObject({ status: 'succeeded', test: true });
-  });
-
-  it('has one attempt for a test, which disables nothing and starts no outage', async () => {
-    const own = await laneFunction();
-    await own.publish(event({ ...test, id: 'evt_2' }));
-    own.answer = responds(500);
-    await own.run(message({ eventId: 'evt_2', trigger: 'test' }));
-    expect([(await own.delivery('evt_2'))?.status, own.sent()]).toEqual(['failed', []]);
-    expect([(await own.hook())?.status, (await own.hook())?.failingSince]).toEqual(['enabled', undefined]);
-  });
-
   it('of an unknown format is reported and received again, and the others of its batch are delivered', async () => {
     const own = await laneFunction();
     expect(await own.run('{}', message())).toEqual([0]);
@@ -234,22 +174,5 @@ describe('a message', () => {
     const own = await laneFunction();
     expect(await own.run(message(), message())).toEqual([]);
     expect([own.posts.length, own.lines.length]).toEqual([1, 1]);
-  });
-
-  it('is received again when its data cannot be read, without an attempt', async () => {
-    const own = await laneFunction();
-    own.fault = ({ name }) => {
-      if (name === 'BatchGet') throw throttled;
-    };
-    expect(await own.run(message(), message({ attempt: 2 }))).toEqual([0, 1]);
-    expect(own.posts).toEqual([]);
-  });
-
-  it('carries a small event, which the function does not read', async () => {
-    const own = await laneFunction();
-    const { type, at, body } = event();
-    const carrying: DeliveryMessage = message({ eventId: 'evt_2', event: { type, at, body } });
-    await own.run(carrying);
-    expect(own.posts).toMatchObject([{ url: webhook().url, body, headers: { 'X-Service-Event-Id': 'evt_2' } }]);
   });
 });

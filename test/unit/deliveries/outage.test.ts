@@ -12,17 +12,6 @@ async function failingLane(of: Parameters<typeof laneFunction>[0] = {}) {
 }
 
 describe('an outage', () => {
-  it('starts with the first failed attempt, once for all deliveries of a batch', async () => {
-    const own = await failingLane();
-    let notes = 0;
-    own.fault = ({ name, input }) => {
-      if (name === 'Update' && String(input.UpdateExpression).includes('#failingSince')) notes++;
-    };
-    await own.publish(event({ id: 'evt_2' }));
-    expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([]);
-    expect([(await own.hook())?.failingSince, notes]).toEqual([now, 1]);
-  });
-
   it('has a start and an end in a batch with a failed and a successful attempt', async () => {
     const own = await failingLane({ undeliveredSince: now - 1 });
     const notes: string[] = [];
