@@ -16,15 +16,9 @@ const deletion = (overrides: Partial<DeletionRecord> = {}): DeletionRecord => ({
 describe('an item', () => {
   it.each([
     ['PROJECT#prj_1', true],
-    ['AUDIT#prj_1', true],
     ['HOOKS#prj_1#sandbox', true],
-    ['EVENT#prj_1#live#00', true],
-    ['IDEMPOTENCY#prj_1#live#hash', true],
     ['HOOK#whk_1#0', true],
-    ['FIGURES#whk_1', true],
-    ['SLOTS#whk_1', true],
     ['PROJECT#prj_12', false],
-    ['DOCS#prj_2#live', false],
     ['HOOK#whk_12#0', false],
     ['HOOK#prj_1#0', false],
     ['AUDIT#whk_1', false],

