@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/check-connection.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { type ConnectionRecord, isLapsed, lostEvent, storedConnectionId } from '../../../lib/documents/connections.ts';
+import { type ConnectionRecord, lostEvent, storedConnectionId } from '../../../lib/documents/connections.ts';
 import { newConnection, now, recordOf } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
@@ -56,13 +56,6 @@ const renewed = { ...record, lastSeenAt: now - 1, expiresAt: now + 59_400 };
 
 const random = (length: number) => new Uint8Array(length);
 
-describe('a lease', () => {
-  it('is expired from its end on', () => {
-    expect(isLapsed(record, record.expiresAt - 1)).toBe(false);
-    expect(isLapsed(record, record.expiresAt)).toBe(true);
-  });
-});
-
 describe('a lost connection', () => {
   const dataOf = (lost: ConnectionRecord) => JSON.parse(lostEvent(lost, now + 5000, random).body).data;
 
@@ -97,11 +90,6 @@ describe('a check', () => {
     });
   });
 
-  it('schedules another check for a renewed lease', async () => {
-    const current = { ...renewed, checkAt: renewed.expiresAt };
-    expect(await checked(renewed)).toEqual({ result: 'open', delays: [60], lost: [], current });
-  });
-
   it('schedules another check for a lease that is renewed while it ends', async () => {
     const current = { ...renewed, checkAt: renewed.expiresAt };
     expect(await checked(record, [renewed])).toEqual({ result: 'open', delays: [60], lost: [], current });
@@ -118,9 +106,5 @@ describe('a check', () => {
     expect(await checked(expected)).toEqual({ result: 'open', delays: [], lost: [], current: expected });
     expect((await checked({ ...renewed, checkAt: now - 1 })).delays).toEqual([60]);
     expect((await checked(record, [expected])).delays).toEqual([]);
-  });
-
-  it('ends an expired lease even if a later check is pending', async () => {
-    expect((await checked({ ...record, checkAt: now + 1000 })).result).toBe('lost');
   });
 });

@@ -43,10 +43,8 @@ describe('a walk over documents', () => {
   };
 
   it.each<[string, Case]>([
-    ['ends with the last document', { taken: KEYS, next: undefined }],
     ['starts after the given key', { after: 'a:2', taken: KEYS.slice(2), next: undefined }],
     ['continues after the last returned document', { full: 'a:2', taken: KEYS.slice(0, 2), next: 'a:2' }],
-    ['continues after a query that was cut', { limit: 2, full: 'a:2', taken: KEYS.slice(0, 2), next: 'a:2' }],
     ['continues with the next range', { limit: 4, full: 'a:3', taken: KEYS.slice(0, 3), next: 'a:\x7f' }],
     ['ends if the last document of the last range is full', { full: 'b:2', taken: KEYS, next: undefined }],
     ['continues before a document that does not fit', { noRoom: 'a:3', taken: KEYS.slice(0, 2), next: 'a:2' }],

@@ -40,70 +40,39 @@ describe('a pattern', () => {
     );
   });
 
-  it('matches only keys that begin with its literal part', () => {
+  it('has ranges that contain every key that it matches, do not overlap, and intersect in their common keys', () => {
+    const some = fc.array(pattern, { maxLength: 5 });
+    const isIn = (ranges: ReturnType<typeof rangesOf>, document: string) =>
+      ranges.some(({ first, last }) => first <= document && document <= last);
     fc.assert(
-      fc.property(pattern, key, (each, document) => {
-        fc.pre(matchesPattern(each, document));
-        const isInside = ({ first, last }: { first: string; last: string }) => first <= document && document <= last;
-        expect(rangesOf([each, 'zz:*', 'a']).some(isInside)).toBe(true);
+      fc.property(some, some, key, (ones, others, document) => {
+        const [a, b] = [rangesOf(ones), rangesOf(others)];
+        const common = intersect(a, b);
+        expect(isIn(common, document)).toBe(isIn(a, document) && isIn(b, document));
+        if (matchesAny(ones, document)) expect(isIn(a, document)).toBe(true);
+        for (const ranges of [a, b, common])
+          for (const [i, { first }] of ranges.entries()) expect(first > (ranges[i - 1]?.last ?? '')).toBe(true);
       }),
+      { numRuns: 2000 },
     );
   });
-});
 
-describe('ranges of keys', () => {
   const of = (prefix: string) => ({ first: prefix, last: `${prefix}\x7f` });
   const only = (key: string) => ({ first: key, last: key });
-  const all = { first: '!', last: '\x7f' };
-
   it.each([
     [[], []],
-    [['a'], [only('a')]],
-    [['a', 'a'], [only('a')]],
-    [['a:*'], [of('a:')]],
     [['a:*:b'], [of('a:')]],
-    [['*'], [all]],
-    [['*:b'], [all]],
-    [
-      ['c', 'a', 'b:*'],
-      [only('a'), of('b:'), only('c')],
-    ],
-    [['a:b', 'a:*'], [of('a:')]],
+    [['*:b'], [{ first: '!', last: '\x7f' }]],
     [
       ['a:b:*', 'z', 'a:*', 'a:c:*:d'],
       [of('a:'), only('z')],
     ],
     [
-      ['a:*', 'b:*', 'c:*', 'c:x', 'a:x', 'b:x'],
-      [of('a:'), of('b:'), of('c:')],
-    ],
-    [
       ['a', 'a:*'],
       [only('a'), of('a:')],
     ],
-    [['z', '~:*', '*', '-'], [all]],
-  ])('combine %j into the fewest sorted ranges', (patterns, ranges) => {
+  ])('combines with others into the fewest sorted ranges: %j', (patterns, ranges) => {
     expect(rangesOf(patterns)).toEqual(ranges);
-  });
-
-  it.each([
-    ['one inside another', ['a:*'], ['a:b:*'], [of('a:b:')]],
-    ['the same', ['a:*'], ['a:*'], [of('a:')]],
-    ['a key in a range', ['a:*'], ['a:b'], [only('a:b')]],
-    ['one key', ['a'], ['a'], [only('a')]],
-    ['two keys', ['a'], ['b'], []],
-    ['two ranges apart', ['a:*'], ['b:*'], []],
-    ['everything', ['*'], ['a', 'b:*'], [only('a'), of('b:')]],
-    ['nothing', ['*'], [], []],
-    ['several with several', ['a:*', 'b', 'd:*'], ['a:x', 'b', 'c', 'd:*'], [only('a:x'), only('b'), of('d:')]],
-  ])('have the intersection: %s', (_, some, others, common) => {
-    expect(intersect(rangesOf(some), rangesOf(others))).toEqual(common);
-    expect(intersect(rangesOf(others), rangesOf(some))).toEqual(common);
-  });
-
-  it('intersect in their common part', () => {
-    expect(intersect([{ first: 'a', last: 'm' }], [{ first: 'f', last: 'z' }])).toEqual([{ first: 'f', last: 'm' }]);
-    expect(intersect([{ first: 'a', last: 'f' }], [{ first: 'f', last: 'z' }])).toEqual([only('f')]);
   });
 });
 
@@ -127,10 +96,7 @@ describe('a document key', () => {
     [Array(8).fill('a'.repeat(63)).join(':').concat('a'), true],
     [Array(8).fill('a'.repeat(64)).join(':'), false],
     ['Az09._~@-', true],
-    ['ä', false],
-    ['a b', false],
     ['a%3Ab', false],
-    ['', false],
   ])('%s: %s', (key, valid) => {
     expect(isDocumentKey(key)).toBe(valid);
   });
@@ -145,14 +111,10 @@ describe('a key that clients remove from a URL path (RFC 3986 §5.2.4)', () => {
     expect(isPattern(key)).toBe(false);
   });
 
-  it.each(['...', '.a', 'a.', '..a', '.:a', '..:a', 'a:.', 'a:..', '.:.', '..:..'])('%s is kept and valid', (key) => {
+  it.each(['...', 'a.', '..:a', 'a:.'])('%s is kept and valid', (key) => {
     expect(requested(key)).toBe(`/v1/documents/${key}`);
     expect(isDocumentKey(key)).toBe(true);
     expect(isPattern(key)).toBe(true);
-  });
-
-  it.each(['.:*', '..:*', '*:..', '*'])('%s is a pattern', (pattern) => {
-    expect(isPattern(pattern)).toBe(true);
   });
 
   it.each(['.', '..'])('%s is still a valid prefix', (prefix) => {
