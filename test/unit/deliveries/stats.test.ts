@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/deliveries/latency.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import {
-  countersOf,
-  type DeliveryChange,
-  histogramOf,
-  sumOf,
-  tally,
-} from '../../../lib/deliveries/stats.ts';
+import { countersOf, type DeliveryChange, histogramOf, sumOf, tally } from '../../../lib/deliveries/stats.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { attempt, now, record } from './builders.ts';
 
