@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/data.ts';
-import {
-  eventWithId,
-  isTooLarge,
-  MAX_BATCH,
-  MAX_EVENT_BYTES,
-  PublishEvent,
-  PublishEvents,
-} from '../../../lib/events/event.ts';
+import { eventWithId, isTooLarge, MAX_BATCH, PublishEvent, PublishEvents } from '../../../lib/events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import type { Json } from '../../../lib/json.ts';
 import { CHARACTERS, LONE_SURROGATES } from '../../support/adversarial.ts';
@@ -21,27 +14,49 @@ function violations(type: EventType, members: object): string[] {
   return violationsOf(PublishEvent, { type, data: { ...sample(type), ...members } });
 }
 
-const TEXT = ['document_key', 'origin', 'resolution', 'sync_id', 'node_id', 'pattern', 'connection_id', 'user'];
 /** The members that a publisher can omit. */
 const OPTIONAL: Partial<Record<EventType, string[]>> = {
   'connection.lost': ['document_key', 'user'],
   'sync.completed': ['pushed', 'pulled', 'conflicts'],
 };
-const TIMES = ['started_at', 'completed_at', 'connected_at', 'last_seen_at', 'lost_at'];
-const COUNTS = ['base_revision', 'pushed', 'pulled', 'conflicts'];
 const MAX = Number.MAX_SAFE_INTEGER;
-const TIME = 'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-31T12:00:00.000Z';
+const integers = (min: number) => ({
+  valid: [min, MAX],
+  invalid: { [`must be an integer from ${min} to ${MAX}`]: [min - 1, MAX + 1, 1.5, '1', null] },
+});
+const RULES = {
+  text: {
+    valid: [CHARACTERS.join('')],
+    invalid: {
+      'must be a string': [1, null],
+      'must not be empty': [''],
+      'must not contain lone surrogates': LONE_SURROGATES,
+    },
+  },
+  time: {
+    valid: ['1970-01-01T00:00:00Z'],
+    invalid: {
+      'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-31T12:00:00.000Z': ['yesterday', '', 1, null],
+    },
+  },
+  revision: integers(1),
+  count: integers(0),
+  idOrNull: { valid: ['syn_1', null], invalid: { 'must be a string or null': [1] } },
+};
+function ruleOf(type: EventType, member: string, value: unknown): keyof typeof RULES | null {
+  if (member === 'sync_id' && type === 'sync.conflict') return 'idOrNull';
+  if (typeof value === 'number') return member === 'revision' ? 'revision' : 'count';
+  if (typeof value === 'string') return member.endsWith('_at') ? 'time' : 'text';
+  return null; // an object or a list, below
+}
 
 describe.each(EVENT_TYPES)('an event of type %s', (type) => {
-  const members = Object.keys(sample(type));
-
   it('is valid like its sample, with additional members', () => {
-    expect(violations(type, {})).toEqual([]);
     expect(violations(type, { more: { of: ['this', null] } })).toEqual([]);
   });
 
   it('requires every member that is not optional', () => {
-    for (const member of members) {
+    for (const member of Object.keys(sample(type))) {
       const { data } = JSON.parse(JSON.stringify({ data: { ...sample(type), [member]: undefined } }));
       const isOptional = OPTIONAL[type]?.includes(member);
       expect(violationsOf(PublishEvent, { type, data })).toEqual(isOptional ? [] : [`data.${member} is required`]);
@@ -49,28 +64,12 @@ describe.each(EVENT_TYPES)('an event of type %s', (type) => {
   });
 
   it('requires non-empty texts, counts from 0, revisions from 1, and times', () => {
-    const optional = type === 'sync.conflict' ? 'sync_id' : undefined;
-    for (const member of members) {
-      const wrong = (value: unknown, detail: string) =>
-        expect(violations(type, { [member]: value }), `${member}: ${value}`).toEqual([`data.${member} ${detail}`]);
-      if (member === optional) {
-        expect(violations(type, { [member]: 'syn_1' })).toEqual([]);
-        wrong(1, 'must be a string or null');
-      } else if (TEXT.includes(member)) {
-        wrong(1, 'must be a string');
-        wrong(null, 'must be a string');
-        wrong('', 'must not be empty');
-        for (const text of LONE_SURROGATES) wrong(text, 'must not contain lone surrogates');
-        expect(violations(type, { [member]: CHARACTERS.join('') })).toEqual([]);
-      } else if (TIMES.includes(member)) {
-        for (const value of ['yesterday', '', 1, null]) wrong(value, TIME);
-        expect(violations(type, { [member]: '1970-01-01T00:00:00Z' })).toEqual([]);
-      } else if (member === 'revision' || (COUNTS.includes(member) && typeof sample(type)[member] === 'number')) {
-        const min = member === 'revision' ? 1 : 0;
-        for (const value of [min - 1, MAX + 1, 1.5, '1', null])
-          wrong(value, `must be an integer from ${min} to ${MAX}`);
-        for (const value of [min, MAX]) expect(violations(type, { [member]: value })).toEqual([]);
-      }
+    for (const [member, value] of Object.entries(sample(type))) {
+      const rule = ruleOf(type, member, value);
+      if (rule === null) continue;
+      for (const each of RULES[rule].valid) expect(violations(type, { [member]: each })).toEqual([]);
+      for (const [detail, values] of Object.entries(RULES[rule].invalid))
+        for (const each of values) expect(violations(type, { [member]: each })).toEqual([`data.${member} ${detail}`]);
     }
   });
 });
@@ -88,7 +87,6 @@ describe('the changes of a document.changed', () => {
     expect(of({ ...change, old_value: null, new_value: null, field: '', more: 1 })).toEqual([]);
     for (const member of Object.keys(change))
       expect(of(change, { ...change, [member]: undefined })).toEqual([`data.changes[1].${member} is required`]);
-    expect(of({ ...change, field: 1 })).toEqual(['data.changes[0].field must be a string']);
     expect(of({ ...change, origin: '' })).toEqual(['data.changes[0].origin must not be empty']);
   });
 });
@@ -100,7 +98,6 @@ describe('the conflicts of a sync.conflict', () => {
   it('have at least one entry, with the field', () => {
     expect(of()).toEqual(['data.conflicts must have at least 1 entry']);
     expect(of({ ...conflict, field: undefined })).toEqual(['data.conflicts[0].field is required']);
-    expect(of({ ...conflict, field: 1 })).toEqual(['data.conflicts[0].field must be a string']);
   });
 
   it.each(['winner', 'loser'] as const)('have a %s with value, origin and revision', (side) => {
@@ -152,21 +149,7 @@ describe('a new event', () => {
   });
 
   it('is too large over 256 KB in bytes', () => {
-    expect(MAX_EVENT_BYTES).toBe(262_144);
-    expect(isTooLarge({ body: 'x'.repeat(MAX_EVENT_BYTES) })).toBe(false);
-    expect(isTooLarge({ body: 'x'.repeat(MAX_EVENT_BYTES + 1) })).toBe(true);
-    expect(isTooLarge({ body: 'é'.repeat(MAX_EVENT_BYTES / 2 + 1) })).toBe(true);
-  });
-});
-
-describe('a sample', () => {
-  it('contains times relative to its own time', () => {
-    const completed = { started_at: '2026-01-31T11:59:59.000Z', completed_at: '2026-01-31T12:00:00.000Z' };
-    expect(sample('sync.completed')).toMatchObject(completed);
-    expect(sample('connection.lost')).toMatchObject({
-      connected_at: '2026-01-31T11:58:00.000Z',
-      last_seen_at: '2026-01-31T11:59:00.000Z',
-      lost_at: '2026-01-31T12:00:00.000Z',
-    });
+    expect(isTooLarge({ body: 'é'.repeat(131_072) })).toBe(false);
+    expect(isTooLarge({ body: `${'é'.repeat(131_072)}x` })).toBe(true);
   });
 });
