@@ -2,7 +2,6 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBBatchResponse } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/fan-out.ts';
-import { connect } from '../../../lib/aws/backend.ts';
 import { fanOut, pendingDelivery } from '../../../lib/deliveries/fan-out.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { carrying } from '../../../lib/deliveries/messages.ts';
@@ -10,8 +9,7 @@ import type { StoredEvent } from '../../../lib/events/event.ts';
 import { putEvent } from '../../../lib/events/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
-import { RecordedDynamoDb } from '../../support/memory-table.ts';
-import { runtimeWith } from '../../support/runtime.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { event, message, now, webhook } from './builders.ts';
 
 /** Returns the webhooks of an event by lane, and the skipped ones. */
@@ -120,91 +118,69 @@ const imageOf = (of: StoredEvent) =>
 describe('a batch of events', () => {
   const outage = Object.assign(new Error('throttled'), { name: 'ThrottlingException' });
 
-  /** The deployed fan-out, on a table with two enabled webhooks and a disabled one in one space. */
-  async function fanningOut() {
-    const memory = new RecordedDynamoDb();
-    const done: string[] = [];
-    const kept: unknown[][] = [];
-    const failures: string[] = [];
-    const changeable = { fault: (_name: string): void => {}, keep: async (...args: unknown[]) => void kept.push(args) };
-    const line = () => {};
-    const runtime = runtimeWith(
-      async (command) => {
-        changeable.fault(command.name);
-        const { name, input } = command;
-        if (name === 'Query') done.push(`read ${input.ExpressionAttributeValues[':pk']}`);
-        if (name !== 'SendMessageBatch') return memory.execute(command);
-        for (const { MessageBody } of input.Entries) done.push(`send ${JSON.parse(MessageBody).webhookId}`);
-        return {};
-      },
-      { clock: () => now, log: { info: line, warn: line, error: (name) => void failures.push(name) } },
-    );
-    const { table } = connect(runtimeWith(async (command) => memory.execute(command)));
-    for (const [id, status] of [
-      ['whk_1', 'enabled'],
-      ['whk_2', 'enabled'],
-      ['whk_3', 'disabled'],
-    ] as const)
-      await webhooks(table).create(webhook({ id, status }), []);
-    const handle = create(
-      runtime,
-      () =>
-        (...args) =>
-          changeable.keep(...args),
-    );
-    return Object.assign(changeable, {
-      ...{ done, kept, failures },
-      skipped: (id: string) => deliveryLog(table).get('whk_3', id),
-      /** Returns the ids of the events that must be received again. */
-      async run(events: readonly (StoredEvent | null)[], batch: object = {}): Promise<unknown[]> {
-        const Records = events.map((of, i) => ({
-          eventID: String(i),
-          dynamodb: {
-            SequenceNumber: of?.id ?? 'unreadable',
-            Keys: { sk: { S: of?.id ?? 'unreadable' } },
-            NewImage: of ? imageOf(of) : { at: { X: '' } },
-          },
-        }));
-        const response = (await handle({ Records, ...batch } as never, {} as Context)) as DynamoDBBatchResponse;
-        return response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-      },
-    });
+  interface Given {
+    /** The name of a command that fails. */
+    failing?: string;
+    isReplay?: boolean;
+    keep?: () => Promise<void>;
   }
-  const two = [event(), event({ id: 'evt_2' })];
+  /** Runs the deployed fan-out with new events, on a table with two enabled webhooks and a disabled one in one space. */
+  async function fannedOut(events: readonly (StoredEvent | null)[], given: Given = {}) {
+    const { failing, keep = async () => {}, ...batch } = given;
+    const [done, kept, failures]: [string[], unknown[][], string[]] = [[], [], []];
+    const log = { info() {}, warn() {}, error: (name: string) => void failures.push(name) };
+    const { runtime, table } = memoryBackend({ clock: () => now, log }, ({ name, input }) => {
+      if (name === failing) throw outage;
+      if (name === 'Query') done.push(`read ${input.ExpressionAttributeValues[':pk']}`);
+      if (name !== 'SendMessageBatch') return undefined;
+      for (const { MessageBody } of input.Entries) done.push(`send ${JSON.parse(MessageBody).webhookId}`);
+      return {};
+    });
+    for (const [id, status] of Object.entries({ whk_1: 'enabled', whk_2: 'enabled', whk_3: 'disabled' } as const))
+      await webhooks(table).create(webhook({ id, status }), []);
+    const handle = create(runtime, () => (...args) => {
+      kept.push(args);
+      return keep();
+    });
+    const Records = events.map((of, i) => ({
+      eventID: String(i),
+      dynamodb: {
+        SequenceNumber: of?.id ?? 'unreadable',
+        Keys: { sk: { S: of?.id ?? 'unreadable' } },
+        NewImage: of ? imageOf(of) : { at: { X: '' } },
+      },
+    }));
+    const response = (await handle({ Records, ...batch } as never, {} as Context)) as DynamoDBBatchResponse;
+    const repeated = response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    return { repeated, done: done.sort(), kept, failures, skipped: await deliveryLog(table).get('whk_3', 'evt_2') };
+  }
 
   it('goes to the webhooks of its space, which are read once', async () => {
-    const own = await fanningOut();
-    expect(await own.run([...two, event({ environment: 'sandbox' }), event({ projectId: 'prj_2' })])).toEqual([]);
+    const others = [event({ environment: 'sandbox' }), event({ projectId: 'prj_2' })];
+    const { repeated, done, skipped } = await fannedOut([event(), event({ id: 'evt_2' }), ...others]);
     const read = ['prj_1#live', 'prj_1#sandbox', 'prj_2#live'].map((space) => `read HOOKS#${space}`);
-    expect(own.done.sort()).toEqual([...read, ...['whk_1', 'whk_1', 'whk_2', 'whk_2'].map((id) => `send ${id}`)]);
-    expect(await own.skipped('evt_2')).toMatchObject({ status: 'skipped', run: 0, endedAt: now });
+    expect(done).toEqual([...read, ...['whk_1', 'whk_1', 'whk_2', 'whk_2'].map((id) => `send ${id}`)]);
+    expect([repeated, skipped]).toEqual([[], expect.objectContaining({ status: 'skipped', run: 0, endedAt: now })]);
   });
 
   it.each(['Query', 'SendMessageBatch', 'Update'])('is received again during an outage of %s', async (failing) => {
-    const own = await fanningOut();
-    own.fault = (name) => {
-      if (name === failing) throw outage;
-    };
-    expect(await own.run([event()])).toEqual(['evt_1']);
-    expect([own.kept, own.failures]).toEqual([[], ['event.fan_out_failed']]);
+    const { repeated, kept, failures } = await fannedOut([event()], { failing });
+    expect([repeated, kept, failures]).toEqual([['evt_1'], [], ['event.fan_out_failed']]);
   });
 
   it('sets an event aside that fails for another reason, and continues', async () => {
-    const own = await fanningOut();
-    expect(await own.run([null, event()])).toEqual([]);
-    expect(own.kept).toEqual([[expect.objectContaining({ eventID: '0' }), expect.any(Error)]]);
-    expect([own.failures, own.done.length]).toEqual([['event.set_aside'], 3]);
+    const { repeated, kept, failures, done } = await fannedOut([null, event()]);
+    expect(kept).toEqual([[expect.objectContaining({ eventID: '0' }), expect.any(Error)]]);
+    expect([repeated, failures, done.length]).toEqual([[], ['event.set_aside'], 3]);
   });
 
   it('is received again if an event cannot be set aside', async () => {
-    const own = await fanningOut();
-    own.keep = () => Promise.reject(new Error('bucket'));
-    expect(await own.run([null])).toEqual(['unreadable']);
+    const { repeated } = await fannedOut([null], { keep: () => Promise.reject(new Error('bucket')) });
+    expect(repeated).toEqual(['unreadable']);
   });
 
   it('leaves a replayed event in the bucket if it fails again', async () => {
-    const own = await fanningOut();
-    expect(await own.run([null], { isReplay: true })).toEqual(['unreadable']);
-    expect(own.kept).toEqual([]);
+    const { repeated, kept } = await fannedOut([null], { isReplay: true });
+    expect([repeated, kept]).toEqual([['unreadable'], []]);
   });
 });
