@@ -32,7 +32,10 @@ describe('a failed attempt', () => {
     ['a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
     ['an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
     ['an invalid issuer', error('INVALID_CA'), 'certificate_invalid'],
+    ['no common version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_failed'],
     ['a failed handshake', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
+    ['too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
+    ['a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
     // Several addresses, and other errors.
     ['several addresses with the same code', Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }), 'timeout'],
     [

@@ -36,11 +36,6 @@ describe('a rate limit', () => {
     expect(waits([fresh, fresh], state({ bookedUntil: now + 3000 }))).toEqual([3000, 3500]);
   });
 
-  it('gives a message a token at the time of its slot', () => {
-    const queued = state({ usedUntil: now + BURST_MS, bookedUntil: now + 3000 });
-    expect(waits([held(now), held(now)], queued)).toEqual([null, 1000]);
-  });
-
   it('returns a message without a token soon, or after the others if it is late', () => {
     const empty = state({ usedUntil: now + BURST_MS + 1, bookedUntil: now + 3000 });
     expect(waits([held(now - 5000), held(now - 5001)], empty)).toEqual([1000, 3000]);
