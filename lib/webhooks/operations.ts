@@ -9,7 +9,7 @@ import { ChangeWebhook, CreateWebhook, RotateSecret, WebhookResource, WebhookWit
 const webhooks = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
 const webhook = { ...webhooks, parameters: { id: webhookParameter } } as const;
 
-export const TestWebhook = named(
+const TestWebhook = named(
   'TestWebhook',
   v.pipe(
     v.strictObject({
