@@ -5,7 +5,7 @@ interface Received {
   events: NewEvent[];
 }
 /** How the server responds to a request: normally, without doing anything, or not at all after it has accepted the events. */
-type Fate = 'works' | 'lost' | { status: number; headers?: Record<string, string>; problem?: object };
+type Fate = 'works' | 'lost' | { status: number; headers?: Record<string, string>; problem?: object | string };
 
 /** The batch operation of the service behind `fetch`, with its idempotency keys. */
 export function ingest({ fate = (): Fate => 'works' }: { fate?(request: Received, count: number): Fate } = {}) {
@@ -30,11 +30,11 @@ export function ingest({ fate = (): Fate => 'works' }: { fate?(request: Received
         const request: Received = { key, events: JSON.parse(body).events };
         requests.push(request);
         const answer = fate(request, requests.length);
-        if (typeof answer === 'object')
-          return new Response(JSON.stringify({ detail: 'Rejected.', ...answer.problem }), {
-            status: answer.status,
-            headers: answer.headers ?? {},
-          });
+        if (typeof answer === 'object') {
+          const { problem = {}, status, headers = {} } = answer;
+          const text = typeof problem === 'string' ? problem : JSON.stringify({ detail: 'Rejected.', ...problem });
+          return new Response(text, { status, headers });
+        }
         const known = byKey.get(key);
         if (known !== undefined && known !== body)
           return new Response('{"code":"idempotency_key_reused","detail":"Use a new key."}', { status: 422 });

@@ -99,6 +99,7 @@ describe('a failed request', () => {
     [401, { code: 'unauthorized' }],
     [409, { code: 'idempotency_in_progress' }],
     [400, { message: 'from a proxy' }],
+    [400, '<h1>Bad request</h1>'],
   ])('keeps its events after %i %o', async (status, problem) => {
     const { accepted, access } = ingest({ fate: (_, count) => (count === 1 ? { status, problem } : 'works') });
     const { publishAll, rejected } = await reporting(access);

@@ -82,26 +82,19 @@ ${dashboardUrl}#/live/settings`);
     const [attempt] = attempts as [Attempt];
     const silent: Attempt = { ...attempt, statusCode: null, error: 'timeout', excerpt: '' };
     const bare = of({ webhook, attempts: [silent] });
-    const parts = bare.text.split('\n\n');
-    expect(parts.map((part) => part.split('\n')[0])).toEqual([
-      expect.stringMatching(/^We disabled/),
-      expect.stringMatching(/^Project:/),
-      'Next steps:',
-      'Open the webhook in the dashboard:',
-      'Open the delivery:',
-      '--',
-    ]);
-    expect(parts[1]?.split('\n').map((line) => line.split(':')[0])).not.toContain('Description');
-    expect(parts[1]?.split('\n')).toHaveLength(10);
-    expect(bare.html).not.toMatch(/Description|Response body/);
+    expect(bare.text + bare.html).not.toMatch(/Description|Response body/);
     expect(bare.html).toContain('</table>\n<p>Next steps');
-    expect(bare.text).toContain('Failing since: 31 Jan 2026, 12:00 UTC\n');
-    expect(bare.text).toContain('Last response: no complete response within 5 seconds (timeout), after 12 ms\n');
+    expect(bare.text).toContain(`
+Attempts:      1
+Failing since: 31 Jan 2026, 12:00 UTC
+Last attempt:  31 Jan 2026, 12:00 UTC
+Last response: no complete response within 5 seconds (timeout), after 12 ms
+
+Next steps:
+`);
     expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
     expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
-    const none = of({ attempts: [] }).text;
-    expect(none.split('\n\n')).toHaveLength(6);
-    expect(none).toContain('Event type:   document.deleted\n\nNext steps:');
+    expect(of({ attempts: [] }).text).toContain('Event type:   document.deleted\n\nNext steps:');
   });
 });
 
