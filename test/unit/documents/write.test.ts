@@ -5,7 +5,6 @@ import type { Write } from '../../../lib/documents/merge.ts';
 import { writeDocument } from '../../../lib/documents/store.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
-import { canceled } from '../../support/documents.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
