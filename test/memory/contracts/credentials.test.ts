@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { apiKeys, keysWithProject } from '../../../lib/keys/store.ts';
+import { keysWithProject } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
-import { newKey, newProject, now, recordOf } from './builders.ts';
+import { newKey, newProject, recordOf } from './builders.ts';
 import { newStore } from './stores.ts';
 
 const { table } = newStore();
@@ -23,14 +23,6 @@ describe('credentials', () => {
       expect([recordOf(record), recordOf(found)]).toEqual([key, project]);
     }
     expect([reads.get.mock.calls.length, reads.batchGet.mock.calls.length]).toEqual([2, 2]);
-  });
-
-  it('returns every later change of the key and of the project', async () => {
-    const { project, key, read } = await given();
-    await read(key.id);
-    await apiKeys(table).revoke(key.id, now, []);
-    await projects(table).suspend(project.id, now, []);
-    expect(await read(key.id)).toMatchObject({ revokedAt: now, project: { suspendedAt: now } });
   });
 
   it('finds no unknown key, no deleted key and no deleted project', async () => {

@@ -169,26 +169,6 @@ describe('the delivery log', () => {
     });
   });
 
-  describe('ofEvent', () => {
-    it('finds the deliveries of one event by webhook', async () => {
-      const [one, other] = [await filled, await others];
-      const eventId = one.eventIds[3] ?? '';
-      const found = await log.ofEvent(eventId, [one.webhookId, other.webhookId]);
-      expect([...found].map(([id, record]) => [id, record.eventId])).toEqual([[one.webhookId, eventId]]);
-      expect(await log.ofEvent(eventId, [])).toEqual(new Map());
-    });
-
-    it('finds the deliveries of several events to one webhook, in their order', async () => {
-      const [one, other] = [await filled, await others];
-      const [first = '', second = '', third = ''] = one.eventIds;
-      const found = await log.ofWebhook(one.webhookId, [third, other.eventIds[0] ?? '', first, second]);
-      expect(found.map(({ webhookId, eventId }) => [webhookId, eventId])).toEqual(
-        [third, first, second].map((id) => [one.webhookId, id]),
-      );
-      expect(await log.ofWebhook(one.webhookId, [])).toEqual([]);
-    });
-  });
-
   describe('list', () => {
     it('contains nothing of other webhooks', async () => {
       const [one, other] = [await filled, await others];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Write } from '../../../lib/aws/writes.ts';
 import type { KeyRecord } from '../../../lib/keys/key.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
@@ -7,7 +6,7 @@ import { companion, newStore } from './stores.ts';
 
 const LATER = now + HOUR_MS;
 
-const { table, lossy, short } = newStore();
+const { table, short } = newStore();
 
 describe('keys', () => {
   const keys = apiKeys(table);
@@ -24,14 +23,6 @@ describe('keys', () => {
   }
 
   describe('create', () => {
-    it('stores the key together with other writes', async () => {
-      const record = newKey({ cidrs: ['192.0.2.0/24'], expiresAt: LATER });
-      const { also, isWritten } = companion(table);
-      await keys.create(record, also);
-      expect(await stored(record.id)).toEqual(record);
-      expect(await isWritten()).toBe(true);
-    });
-
     it('throws and changes nothing for an existing id', async () => {
       const record = await create();
       const { also, isWritten } = companion(table);
@@ -87,16 +78,6 @@ describe('keys', () => {
   });
 
   describe('rotate', () => {
-    it('ends the old key and adds the new one, together with other writes', async () => {
-      const old = await create({ cidrs: ['192.0.2.0/24'] });
-      const fresh = newKey({ projectId: old.projectId, cidrs: old.cidrs, replaces: old.id });
-      const { also, isWritten } = companion(table);
-      expect(await keys.rotate(old, fresh, LATER, also)).toBe(true);
-      expect(await stored(old.id)).toEqual({ ...old, replacedBy: fresh.id, expiresAt: LATER });
-      expect(await stored(fresh.id)).toEqual(fresh);
-      expect(await isWritten()).toBe(true);
-    });
-
     it.each<[string, (old: KeyRecord) => Promise<unknown>]>([
       ['was rotated', (old) => keys.rotate(old, newKey({ projectId: old.projectId }), LATER, [])],
       ['was revoked', ({ id }) => keys.revoke(id, now, [])],
@@ -114,110 +95,30 @@ describe('keys', () => {
     });
   });
 
-  describe('revoke', () => {
-    it('stores the time, and is false and changes nothing for a revoked key', async () => {
-      const { also, isWritten } = companion(table);
-      const record = await create();
-      expect(await keys.revoke(record.id, now, [])).toBe(true);
-      expect(await keys.revoke(record.id, LATER, also)).toBe(false);
-      expect(await isWritten()).toBe(false);
-      expect(await stored(record.id)).toEqual({ ...record, revokedAt: now });
-    });
-
-    it('keeps one of two admin keys that rely on each other', async () => {
-      const [a, b] = [await create(), await create()];
-      const revoked = await Promise.all([
-        keys.revoke(a.id, now, [keys.stillLasting(b)]),
-        keys.revoke(b.id, now, [keys.stillLasting(a)]),
-      ]);
-      expect(revoked.filter(Boolean)).toHaveLength(1);
-      const left = await Promise.all([a, b].map(async ({ id }) => (await keys.get(id))?.revokedAt === undefined));
-      expect(left).toEqual(revoked.map((isRevoked) => !isRevoked));
-    });
-  });
-
-  type Also = readonly Write[];
-  type Change = (id: string, also: Also, from?: typeof keys) => Promise<boolean>;
-  describe.each<[string, Change, Partial<KeyRecord>]>([
-    ['revoke', (id, also, from = keys) => from.revoke(id, LATER, also), { revokedAt: LATER }],
-    ['setCidrs', (id, also, from = keys) => from.setCidrs(id, ['192.0.2.9/32'], also), { cidrs: ['192.0.2.9/32'] }],
-    [
-      'rotate',
-      async (id, also, from = keys) => {
-        const old = await keys.get(id);
-        return old !== undefined && from.rotate(old, newKey(), LATER, also);
-      },
-      { replacedBy: expect.any(String), expiresAt: LATER },
-    ],
-  ])('%s', (_, change, changed) => {
-    it('succeeds while the key that it relies on is unchanged, and does not change that key', async () => {
-      const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
-      expect(await change(record.id, [keys.stillLasting(other)])).toBe(true);
-      expect(await stored(record.id)).toEqual({ ...record, ...changed });
-      expect(await stored(other.id)).toEqual(other);
-    });
+  describe('a key that a change relies on', () => {
+    const cidrs = ['192.0.2.9/32'];
 
     it.each<[string, (other: KeyRecord) => Promise<unknown>]>([
       ['was revoked', ({ id }) => keys.revoke(id, now, [])],
       ['has an expiry', (other) => keys.rotate(other, newKey(), LATER, [])],
       ['has another allowlist', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
-    ])('is false and changes nothing if the key that it relies on %s concurrently', async (_, happen) => {
+    ])('prevents it if it %s concurrently', async (_, happen) => {
       const [record, other] = [await create(), await create()];
       await happen(other);
-      expect(await change(record.id, [keys.stillLasting(other)])).toBe(false);
+      expect(await keys.setCidrs(record.id, cidrs, [keys.stillLasting(other)])).toBe(false);
       expect(await stored(record.id)).toEqual(record);
     });
 
-    it('is one transaction with the other writes', async () => {
-      const [record, refused] = [await create(), await create()];
-      const { also, isWritten } = companion(table);
-      expect(await change(record.id, also)).toBe(true);
-      expect(await isWritten()).toBe(true);
-      expect(await change(refused.id, companion(table, { isRefused: true }).also)).toBe(false);
-      expect(await stored(refused.id)).toEqual(refused);
-    });
-
-    it('is false if the key that it relies on is missing', async () => {
-      const record = await create();
-      expect(await change(record.id, [keys.stillLasting(newKey())])).toBe(false);
-      expect(await stored(record.id)).toEqual(record);
-    });
-
-    it.each([
-      ['alone', async () => []],
-      ['relying on another', async () => [keys.stillLasting(await create())]],
-    ])('succeeds %s after a lost response', async (_, relying) => {
-      const record = await create();
-      expect(await change(record.id, await relying(), apiKeys(lossy))).toBe(true);
-      expect(await stored(record.id)).toEqual({ ...record, ...changed });
-    });
-  });
-
-  describe('rename', () => {
-    it('changes only the name, together with other writes', async () => {
-      const record = await create({ name: 'Old' });
-      const { also, isWritten } = companion(table);
-      expect(await keys.rename(record.id, 'New', also)).toBe(true);
-      expect(await stored(record.id)).toEqual({ ...record, name: 'New' });
-      expect(await isWritten()).toBe(true);
-      expect(await apiKeys(lossy).rename(record.id, null, companion(table).also)).toBe(true);
-      expect((await stored(record.id))?.name).toBe(null);
+    it('prevents it if it is missing, and stays unchanged otherwise', async () => {
+      const [record, other] = [await create(), await create({ cidrs: ['192.0.2.0/24', '198.51.100.1/32'] })];
+      expect(await keys.setCidrs(record.id, cidrs, [keys.stillLasting(newKey())])).toBe(false);
+      expect(await keys.setCidrs(record.id, cidrs, [keys.stillLasting(other)])).toBe(true);
+      expect([await stored(record.id), await stored(other.id)]).toEqual([{ ...record, cidrs }, other]);
     });
   });
 
   describe('setRevokedTokens', () => {
     const [one, other] = ['tok_1', 'tok_2'] as const;
-
-    it('replaces the tokens that were read, together with other writes', async () => {
-      const record = await create();
-      const { also, isWritten } = companion(table);
-      expect(await keys.setRevokedTokens(record, [one], also)).toBe(true);
-      expect(await isWritten()).toBe(true);
-      const read = await stored(record.id);
-      expect(read).toEqual({ ...record, revokedTokens: [one] });
-      expect(await apiKeys(lossy).setRevokedTokens(read ?? record, [one, other], companion(table).also)).toBe(true);
-      expect((await stored(record.id))?.revokedTokens).toEqual([one, other]);
-    });
 
     it('is false and changes nothing if the tokens have changed', async () => {
       const record = await create();
@@ -231,17 +132,6 @@ describe('keys', () => {
 
   describe('recordUse', () => {
     const use = (lastUsedAt: number, activeHours = [1]) => ({ lastUsedAt, activeHours });
-
-    it.each([
-      ['the first hour', undefined],
-      ['a later hour', now],
-    ])('stores %s', async (_, lastUsedAt) => {
-      const record = await create({ lastUsedAt });
-      await keys.recordUse(record, use(LATER, [2]));
-      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER, [2]) });
-      await apiKeys(lossy).recordUse({ ...record, ...use(LATER) }, use(LATER + HOUR_MS, [3]));
-      expect(await stored(record.id)).toEqual({ ...record, ...use(LATER + HOUR_MS, [3]) });
-    });
 
     it('stores nothing if another use was stored concurrently', async () => {
       const record = await create();

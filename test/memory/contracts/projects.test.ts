@@ -1,28 +1,17 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Write } from '../../../lib/aws/writes.ts';
 import { cursorsOf, openCursor } from '../../../lib/http/cursor-store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { projectData } from '../../../lib/projects/data-store.ts';
-import { projectEmails } from '../../../lib/projects/email-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
-import { backendOf, companion, newStore } from './stores.ts';
+import { companion, newStore } from './stores.ts';
 
 const { table, lossy } = newStore();
 
 describe('projects', () => {
   const { create, get, change, changeAsRead } = projects(table);
   const keys = apiKeys(table);
-
-  it('are created with their first admin key', async () => {
-    const project = newProject();
-    const key = newKey({ projectId: project.id });
-    await create(project, key);
-    expect(recordOf(await get(project.id))).toEqual(project);
-    expect(recordOf(await keys.get(key.id))).toEqual(key);
-    expect((await keys.list(project.id, 10)).keys.map(({ id }) => id)).toEqual([key.id]);
-  });
 
   it('are rejected with an existing id, and no key is created', async () => {
     const project = newProject();
@@ -41,17 +30,6 @@ describe('projects', () => {
     expect(recordOf(await keys.get(key.id))).toEqual(key);
   });
 
-  it('change only the given members, together with other writes', async () => {
-    const project = newProject();
-    await create(project, newKey());
-    const { also, isWritten } = companion(table);
-    await change(project.id, { name: 'New', emails: ['b@example.com'] }, also);
-    expect(recordOf(await get(project.id))).toEqual({ ...project, name: 'New', emails: ['b@example.com'] });
-    expect(await isWritten()).toBe(true);
-    await projects(lossy).change(project.id, { emails: ['a@example.com'] }, companion(table).also);
-    expect((await get(project.id))?.emails).toEqual(['a@example.com']);
-  });
-
   it('are not changed if they are missing', async () => {
     const { id } = newProject();
     await expect(change(id, { name: 'New' }, [])).rejects.toThrow('gone');
@@ -60,15 +38,6 @@ describe('projects', () => {
 
   describe('a change of what was read', () => {
     const mark = { email: 'a@example.com', reason: 'bounced', at: now } as const;
-
-    it('is made together with other writes', async () => {
-      const project = newProject();
-      await create(project, newKey());
-      const { also, isWritten } = companion(table);
-      expect(await changeAsRead(project, { undeliverable: [mark], testEmailAt: now }, also)).toBe(true);
-      expect(recordOf(await get(project.id))).toEqual({ ...project, undeliverable: [mark], testEmailAt: now });
-      expect(await isWritten()).toBe(true);
-    });
 
     it.each([{ undeliverable: [mark] }, { testEmailAt: now }])('is not made after a change: %j', async (change) => {
       const project = newProject({ undeliverable: [{ ...mark, email: 'b@example.com' }] });
@@ -86,28 +55,6 @@ describe('projects', () => {
       expect(made.filter(Boolean)).toHaveLength(1);
       const read = (await get(project.id)) ?? project;
       expect(await projects(lossy).changeAsRead(read, { testEmailAt: now }, [])).toBe(true);
-    });
-  });
-
-  describe('the budget of emails', () => {
-    const { place } = projectEmails(backendOf(table));
-    const save = async (write: Write, to = table) => (await to.write([write])).length === 0;
-
-    it('gives a place to one of two concurrent writers', async () => {
-      const { id } = newProject();
-      for (const to of [table, lossy]) {
-        const [one, other] = await Promise.all([place(id, now), place(id, now)]);
-        expect([await save(one.taken, to), await save(other.taken)]).toEqual([true, false]);
-      }
-    });
-
-    it('gives a place in a transaction', async () => {
-      const project = newProject();
-      await create(project, newKey());
-      const { taken } = await place(project.id, now);
-      expect(await changeAsRead(project, { testEmailAt: now }, [taken])).toBe(true);
-      expect(await changeAsRead({ ...project, testEmailAt: now }, { testEmailAt: 1 }, [taken])).toBe(false);
-      expect((await get(project.id))?.testEmailAt).toBe(now);
     });
   });
 
@@ -146,10 +93,6 @@ describe('projects', () => {
       const sealed = await seal(project.id, 'scope', 'position');
       expect(openCursor('of this project', 'scope', sealed)).toBe('position');
       expect(await open(project.id, 'scope', sealed)).toBe('position');
-    });
-
-    it('throw for a deleted project', async () => {
-      await expect(cursorsOf(table, random).seal(newProject().id, 'scope', 'position')).rejects.toThrow('gone');
     });
   });
 });

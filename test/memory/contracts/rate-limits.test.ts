@@ -8,7 +8,6 @@ import { newStore } from './stores.ts';
 
 const fresh = { isTest: false };
 const untilOf = (turn: Turn, at: number) => (turn === 'skip' ? 'skip' : turn && turn.untilMs - at);
-const waitsIn = (turns: readonly Turn[]) => turns.flatMap((turn) => (turn && turn !== 'skip' ? turn : []));
 const requests = (count: number) => Array.from({ length: count }, () => fresh);
 
 const { table, lossy } = newStore();
@@ -32,17 +31,6 @@ describe('rate limits', () => {
     expect(taken.filter((wait) => wait === null)).toHaveLength(5);
     const slots = taken.filter((wait) => typeof wait === 'number').sort((a, b) => a - b);
     expect(slots).toEqual(Array.from({ length: 19 }, (_, i) => 250 * (i + 1)));
-  });
-
-  it('gives a token to a message at the time of its slot', async () => {
-    const id = newId('whk');
-    const turns = await takeSlots(table, id, 1, requests(4), now);
-    const waiting = waitsIn(turns).map(({ slot }) => ({ slot, isTest: false }));
-    expect(waiting.map(({ slot }) => slot.at - now)).toEqual([1000, 2000]);
-    expect(await takeSlots(table, id, 1, waiting.slice(0, 1), now + 1000)).toEqual([null]);
-    expect(await takeSlots(table, id, 1, waiting.slice(1), now + 1000)).toEqual([
-      { slot: { at: now + 2000, maxPerSecond: 1 }, untilMs: now + 2000 },
-    ]);
   });
 
   it('books at most an hour, also for concurrent writers, and more as the hour passes', async () => {
@@ -75,11 +63,5 @@ describe('rate limits', () => {
     const second = await take(id, 2, 2, now, lossy);
     const slots = [...first, ...second].filter((wait) => wait !== null);
     expect(new Set(slots).size).toBe(slots.length);
-  });
-
-  it('keeps its item until a day after the last slot', async () => {
-    const id = newId('whk');
-    await take(id, 1, 12);
-    expect((await table.get(itemKey.slots(id)))?.expires).toBe(now / 1000 + 10 + 1 + 86_400);
   });
 });

@@ -24,26 +24,6 @@ describe('stats', () => {
       ({ counts }) => counts.document_changed_delivered,
     );
 
-  it('are the sum of all additions', async () => {
-    const id = newId('whk');
-    const entries = [
-      entry(1, { document_changed_delivered: 1, document_changed_le_10: 1 }),
-      entry(2, { document_changed_delivered: 1, document_changed_le_20: 1 }),
-    ];
-    await store.add({ ...ofHour(id), entries }, 'shard-1');
-    await store.add({ ...ofHour(id), entries: [entry(3, { sync_conflict_failed: 1 })] }, 'shard-1');
-    const [hour] = await store.list(id, { by: 'hour', from: now, to: now + 1 });
-    expect(hour).toMatchObject({
-      start: now,
-      counts: {
-        document_changed_delivered: 2,
-        document_changed_le_10: 1,
-        document_changed_le_20: 1,
-        sync_conflict_failed: 1,
-      },
-    });
-  });
-
   it.each([
     ['the same batch', [1, 2, 3], [1, 2, 3], 3],
     ['a shorter one', [1, 2, 3], [1, 2], 3],
@@ -57,15 +37,6 @@ describe('stats', () => {
     await store.add(ofHour(id, ...again), 'shard-1');
     await store.add(ofHour(id, ...first), 'shard-1');
     expect(await delivered(id)).toEqual([sum]);
-  });
-
-  it('count each shard separately', async () => {
-    const id = newId('whk');
-    await store.add(ofHour(id, 5, 6), 'shard-1');
-    await store.add(ofHour(id, 1, 2), 'shard-2');
-    await store.add(ofHour(id, 2, 3), 'shard-2');
-    await store.add(ofHour(id, 6), 'shard-1');
-    expect(await delivered(id)).toEqual([5]);
   });
 
   it('are correct after concurrent additions', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { type Backend, connect } from '../../../lib/aws/backend.ts';
 import { exists, isNew, put } from '../../../lib/aws/expressions.ts';
 import { createTable, type Table } from '../../../lib/aws/table.ts';
 import type { Write } from '../../../lib/aws/writes.ts';
@@ -40,6 +39,3 @@ export function companion(table: Table, { isRefused = false } = {}) {
   const part: Write = put({ ...key }, isRefused ? exists : isNew);
   return { also: [part], isWritten: async () => (await table.get(key)) !== undefined };
 }
-
-/** What code with more than a table runs on. Calls to other services succeed. */
-export const backendOf = (table: Table): Backend => ({ ...connect(runtimeWith(async () => ({}))), table });
