@@ -118,31 +118,25 @@ export function generateKey(
   return { key, record };
 }
 
+/** When a key stops working. */
+type Lifetime = Pick<KeyRecord, 'revokedAt' | 'expiresAt'>;
+
 /** `expiring`: the key works and has an expiry. Times are compared to the millisecond, and a key is expired at its `expires_at`. */
-export function keyStatus(
-  { revokedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
-  nowMs: number,
-): KeyStatus {
+export function keyStatus({ revokedAt, expiresAt }: Lifetime, nowMs: number): KeyStatus {
   if (revokedAt !== undefined) return 'revoked';
   if (expiresAt === undefined) return 'active';
   return nowMs < expiresAt ? 'expiring' : 'expired';
 }
 
-export const isUsable = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
+export const isUsable = (record: Lifetime, nowMs: number): boolean =>
   ['active', 'expiring'].includes(keyStatus(record, nowMs));
 
 /** Whether a key works and has no expiry. */
-export const isLasting = (record: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean =>
-  keyStatus(record, nowMs) === 'active';
+export const isLasting = (record: Lifetime, nowMs: number): boolean => keyStatus(record, nowMs) === 'active';
 
 /** When the old key of a rotation ends: after the grace, or at its own expiry if that is earlier. */
-export function rotationExpiry(
-  record: Pick<KeyRecord, 'expiresAt'>,
-  nowMs: number,
-  graceSeconds = ROTATION_GRACE_SECONDS,
-): number {
-  return Math.min(nowMs + graceSeconds * 1000, record.expiresAt ?? Number.POSITIVE_INFINITY);
-}
+export const rotationExpiry = (record: Lifetime, nowMs: number, graceSeconds = ROTATION_GRACE_SECONDS): number =>
+  Math.min(nowMs + graceSeconds * 1000, record.expiresAt ?? Number.POSITIVE_INFINITY);
 
 export function keyResource(record: KeyRecord, nowMs: number): v.InferOutput<typeof KeyResource> {
   return {

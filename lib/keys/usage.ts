@@ -25,13 +25,13 @@ export const KeyUsage = resource('KeyUsage', {
 });
 
 type Usage = Pick<KeyRecord, 'lastUsedAt' | 'activeHours'>;
-export type KeyUse = Required<{ [Member in keyof Usage]: Exclude<Usage[Member], undefined> }>;
+export type KeyUse = NonNullable<ReturnType<typeof useToRecord>>;
 
 /**
  * The change of a key's record for a use: its hour, in one write per key and hour. `null` if the hour is recorded. Days without
  * use are zeros, and days over the retention are removed.
  */
-export function useToRecord({ lastUsedAt, activeHours = [] }: Usage, nowMs: number): KeyUse | null {
+export function useToRecord({ lastUsedAt, activeHours = [] }: Usage, nowMs: number) {
   const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
   if (lastUsedAt !== undefined && lastUsedAt >= hour) return null;
   const passed = Math.min(dayOf(hour) - dayOf(lastUsedAt ?? hour), USAGE_DAYS);
