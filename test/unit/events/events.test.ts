@@ -55,6 +55,11 @@ describe.each(EVENT_TYPES)('an event of type %s', (type) => {
     expect(violations(type, { more: { of: ['this', null] } })).toEqual([]);
   });
 
+  it('has different times in its sample, in their order', () => {
+    const times = Object.entries(sample(type)).flatMap(([member, time]) => (member.endsWith('_at') ? [time] : []));
+    expect(times).toEqual([...new Set(times)].sort());
+  });
+
   it('requires every member that is not optional', () => {
     for (const member of Object.keys(sample(type))) {
       const { data } = JSON.parse(JSON.stringify({ data: { ...sample(type), [member]: undefined } }));

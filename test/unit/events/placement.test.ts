@@ -67,6 +67,7 @@ describe('the document of an event', () => {
     [{ document_key: 'a'.repeat(512) }, 'a'.repeat(512)],
     [{ document_key: 'a'.repeat(513) }, undefined],
     [{ document_key: 7 }, undefined],
+    [{ document_key: '' }, undefined],
     [{ document_key: 'a\ud800' }, undefined],
     [{}, undefined],
   ])('is found in %j', (data, documentKey) => {

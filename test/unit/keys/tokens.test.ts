@@ -114,6 +114,7 @@ describe('a scoped token', () => {
     ['live', 'sandbox', false],
     ['read', 'live', true],
     ['test', 'live', false],
+    ['test', 'sandbox', true],
     ['admin', 'sandbox', true],
   ] as const)('of a key of type %s is for %s: %s', async (type, environment, isAccepted) => {
     const token = await signToken({ ...grant, environment }, 60, now, parent.tokenSecret);

@@ -176,6 +176,8 @@ describe('a page of the documentation', () => {
     expect(body).toContain('<h1>Page not found</h1>');
     for (const [, name = ''] of body.matchAll(/<li><a href="([\w-]+)">/g))
       expect((await request('/docs/{file}', { file: name })).statusCode, name).toBe(200);
+    const asset = await request('/dashboard/{file}', { file: 'nothing', headers });
+    expect(asset.headers?.['Content-Type']).toContain('json');
   });
 });
 
