@@ -1,5 +1,6 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
-import type { WebhookRecord, WebhookState } from '../webhooks/webhook.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import { type Attempt, keptHeaders, postOf } from './attempt.ts';
 import type { Batch } from './batch-consumers.ts';
 import { disablesWebhook, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';

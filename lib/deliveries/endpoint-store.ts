@@ -19,7 +19,7 @@ import { derivedFrom } from '../ids.ts';
 import { auditEntry } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
-import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/webhook.ts';
+import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
 import { isEmailOwed } from './decide.ts';
 import type { Pace } from './lanes.ts';

@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../events/event.ts';
 import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, inert, type Part } from '../projects/emails.ts';
-import type { WebhookRecord, WebhookState } from '../webhooks/webhook.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
 import { FAILURES, type Failure } from './failure-codes.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';

@@ -1,6 +1,7 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
 import { recipientsOf } from '../projects/emails.ts';
-import type { WebhookRecord, WebhookState } from '../webhooks/webhook.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
+import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
 import type { Batch } from './batch-consumers.ts';
 import type { Claim } from './endpoint-store.ts';

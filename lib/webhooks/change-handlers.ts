@@ -7,7 +7,8 @@ import type { AuditedChange } from '../projects/audit.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import { webhooks } from './store.ts';
-import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord, withoutEmail } from './webhook.ts';
+import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
+import { withoutEmail } from './webhook-emails.ts';
 
 /**
  * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that

@@ -18,6 +18,7 @@ import {
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 import { type PreviousSecret, Secret, secretHint } from './signing.ts';
+import type { Emails } from './webhook-emails.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
@@ -130,27 +131,6 @@ export const WebhookWithSecret = resource('WebhookWithSecret', {
 type Settings = v.InferOutput<typeof CreateWebhook>;
 type Original = 'url' | 'events' | 'description';
 type Added = { [Name in keyof Omit<Settings, Original | 'secret' | 'max_per_second'>]?: Settings[Name] | undefined };
-
-/**
- * The members of a webhook for each email about it: the delivery (event id and run) that sends it, when it was sent, and the end
- * of the claim of the run that is sending it. The deliveries are the one whose sixth failure disabled the webhook, the one whose
- * fourth failure in this outage warned the customer, and a skipped one of the current overload.
- */
-export const EMAIL_MEMBERS = {
-  disabled: { by: 'disabledBy', sentAt: 'emailedAt', until: 'emailingUntil' },
-  failing: { by: 'warnedBy', sentAt: 'warnedAt', until: 'warningUntil' },
-  overloaded: { by: 'overloadedBy', sentAt: 'overloadedAt', until: 'overloadingUntil' },
-} as const;
-/** The states of a webhook that cause an email. */
-export type WebhookState = keyof typeof EMAIL_MEMBERS;
-type EmailMember<Kind extends 'by' | 'sentAt' | 'until'> = (typeof EMAIL_MEMBERS)[WebhookState][Kind];
-type Emails = { [Name in EmailMember<'by'>]?: string | undefined } & {
-  [Name in EmailMember<'sentAt' | 'until'>]?: number | undefined;
-};
-
-/** The change that forgets an email, so that the next one can be sent. */
-export const withoutEmail = (what: WebhookState): Emails =>
-  Object.fromEntries(Object.values(EMAIL_MEMBERS[what]).map((name) => [name, undefined]));
 
 /** A stored webhook. Times are in milliseconds since 1970. Members that a release added are absent in older webhooks. */
 export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, Emails {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
 import { type Failing, notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
-import type { WebhookState } from '../../../lib/webhooks/webhook.ts';
+import type { WebhookState } from '../../../lib/webhooks/webhook-emails.ts';
 import { attempt, event, webhook as hook, now } from './builders.ts';
 
 const at = now;
