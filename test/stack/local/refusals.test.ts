@@ -115,26 +115,17 @@ const REFUSED_BY_OTHERS: [service: string, rule: string, request: OtherRequest, 
 ];
 
 /** CloudWatch User Guide, "Specification: Embedded metric format". */
-const metrics = (directive: object, members: object = {}) => ({
-  _aws: {
-    Timestamp: 1,
-    CloudWatchMetrics: [{ Namespace: 'n', Dimensions: [['d']], Metrics: [{ Name: 'm' }], ...directive }],
-  },
+const metrics = (members: object) => ({
+  _aws: { Timestamp: 1, CloudWatchMetrics: [{ Namespace: 'n', Dimensions: [['d']], Metrics: [{ Name: 'm' }] }] },
   d: 'v',
   m: 1,
   ...members,
 });
 const IGNORED_BY_CLOUDWATCH: [rule: string, event: Record<string, unknown>][] = [
-  ['101 metrics', metrics({ Metrics: Array(101).fill({ Name: 'm' }) })],
-  ['31 dimensions', metrics({ Dimensions: [Array(31).fill('d')] })],
-  ['101 values', metrics({}, { m: Array(101).fill(1) })],
-  ['a value that is a text', metrics({}, { m: '1' })],
-  ['a dimension without a value', metrics({}, { d: undefined })],
-  ['a name of 1,025 characters', metrics({ Metrics: [{ Name: 'x'.repeat(1025) }] })],
-  ['a dimension that is not ASCII', metrics({}, { d: 'é' })],
-  ['a dimension whose name starts with a colon', metrics({ Dimensions: [[':d']] }, { ':d': 'v' })],
-  ['an infinite value', metrics({}, { m: Number.POSITIVE_INFINITY })],
-  ['more than 256 KB', metrics({}, { text: 'x'.repeat(262_144) })],
+  ['101 values', metrics({ m: Array(101).fill(1) })],
+  ['a value that is a text', metrics({ m: '1' })],
+  ['an infinite value', metrics({ m: Number.POSITIVE_INFINITY })],
+  ['a dimension without a value', metrics({ d: undefined })],
 ];
 
 const errorOf = (act: () => unknown): InvalidRequest => {
