@@ -23,11 +23,6 @@ export class FairOrder<Message extends GroupedMessage> {
     return this.waiting;
   }
 
-  /** The number of groups with messages that wait or are in flight. */
-  get groupCount(): number {
-    return this.groups.size;
-  }
-
   /** Adds a visible message. */
   add(message: Message): void {
     const group = this.groups.get(message.group) ?? { visible: [], inFlight: 0 };

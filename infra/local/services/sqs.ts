@@ -93,11 +93,6 @@ export class LocalQueue {
     entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
   }
 
-  /** The number of groups with messages. */
-  get groupCount(): number {
-    return this.visible.groupCount;
-  }
-
   /** Resolves when a message is visible. */
   async untilVisible(): Promise<void> {
     if (this.visible.size > 0) return;
