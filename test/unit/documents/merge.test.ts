@@ -177,44 +177,26 @@ describe('a write', () => {
   });
 
   it('publishes its conflicts and their resolution', () => {
+    const resolution = { base_revision: 1, sync_id: 'syn_1', resolution: 'last_write_wins', conflicts: [won] };
     expect(last(...edited, patch({ a: 3 }, { ...stale, syncId: 'syn_1' }))).toMatchObject({
       events: [
         { type: 'document.changed' },
-        {
-          type: 'sync.conflict',
-          data: {
-            document_key: 'd',
-            revision: 3,
-            base_revision: 1,
-            sync_id: 'syn_1',
-            resolution: 'last_write_wins',
-            conflicts: [won],
-          },
-        },
+        { type: 'sync.conflict', data: { document_key: 'd', revision: 3, ...resolution } },
       ],
     });
   });
 
   it('publishes one event for each creation, replacement, patch and deletion', () => {
+    const [document_key, origin] = ['d', 'node-1'];
+    const change = (revision: number, old_value: Json, new_value: Json) => ({
+      type: 'document.changed',
+      data: { document_key, changes: [{ field: 'a', old_value, new_value, origin }], revision },
+    });
     expect(history([put({}), put({ a: 1 }), { fields: { a: null } }, remove()].map(write)).events).toEqual([
-      { type: 'document.created', data: { document_key: 'd', revision: 1, fields: {}, origin: 'node-1' } },
-      {
-        type: 'document.changed',
-        data: {
-          document_key: 'd',
-          changes: [{ field: 'a', old_value: null, new_value: 1, origin: 'node-1' }],
-          revision: 2,
-        },
-      },
-      {
-        type: 'document.changed',
-        data: {
-          document_key: 'd',
-          changes: [{ field: 'a', old_value: 1, new_value: null, origin: 'node-1' }],
-          revision: 3,
-        },
-      },
-      { type: 'document.deleted', data: { document_key: 'd', revision: 4, origin: 'node-1' } },
+      { type: 'document.created', data: { document_key, revision: 1, fields: {}, origin } },
+      change(2, null, 1),
+      change(3, 1, null),
+      { type: 'document.deleted', data: { document_key, revision: 4, origin } },
     ]);
   });
 
