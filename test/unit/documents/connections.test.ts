@@ -8,21 +8,12 @@ import {
   storedConnectionId,
 } from '../../../lib/documents/connections.ts';
 import { check } from '../../../lib/schema.ts';
+import { newConnection } from '../../memory/contracts/builders.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 const opened = Date.UTC(2026, 0, 31, 12);
-const record = {
-  projectId: 'prj_1',
-  environment: 'live',
-  id: 'laptop',
-  credentialId: 'key_1',
-  nodeId: 'n',
-  leaseSeconds: 60,
-  connectedAt: opened,
-  lastSeenAt: opened + 1000,
-  expiresAt: opened + 61_000,
-  checkAt: opened + 62_000,
-} as const;
+const times = { connectedAt: opened, lastSeenAt: opened + 1000, expiresAt: opened + 61_000 };
+const record = newConnection({ id: 'laptop', nodeId: 'n', leaseSeconds: 60, ...times });
 
 it.each<[string, number]>([
   ['A-z_0', 0],

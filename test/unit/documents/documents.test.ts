@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Conflict,
-  type DocumentState,
   documentResource,
   etagOf,
   fieldsHeld,
@@ -12,6 +11,7 @@ import {
   withoutOthersValues,
 } from '../../../lib/documents/document.ts';
 import type { Json } from '../../../lib/json.ts';
+import { documentState } from '../../memory/contracts/builders.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
@@ -42,15 +42,8 @@ describe('a patch', () => {
 });
 
 describe('a document as customers see it', () => {
-  const state: DocumentState = {
-    revision: 3,
-    fields: { a: 1 },
-    marks: { a: [3, 'n'] },
-    floor: [0, ''],
-    deleted: false,
-    createdAt: Date.UTC(2026, 0, 31),
-    updatedAt: Date.UTC(2026, 1, 1),
-  };
+  const times = { createdAt: Date.UTC(2026, 0, 31), updatedAt: Date.UTC(2026, 1, 1) };
+  const state = documentState({ revision: 3, fields: { a: 1 }, ...times });
 
   it('contains its key, revision, fields and times', () => {
     expect(documentResource('a:b', state)).toEqual({
