@@ -6,7 +6,6 @@ import type { MappingProperties } from './lambda/event-sources.ts';
 import {
   DEFAULT_ACCOUNT_CONCURRENCY,
   DEFAULT_CONCURRENCY,
-  DEFAULT_IDLE_MS,
   type FunctionProperties,
   LocalFunction,
 } from './lambda/lambda.ts';
@@ -33,8 +32,6 @@ export interface StackOptions {
   concurrency?: number;
   /** The maximum number of concurrent invocations of all functions. Lambda throttles the others. */
   accountConcurrency?: number;
-  /** How long an idle execution environment is kept (`DEFAULT_IDLE_MS`). */
-  idleMs?: number;
   /** The initial state of the services, empty by default. */
   state?: State | undefined;
   /** Added to the environment variables of every function. */
@@ -166,7 +163,6 @@ function createFunctions(
     publish: monitoring.put,
     account: { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
-    idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
     iam,
     logGroupArn: (name: string) => template.arn(name),
   };

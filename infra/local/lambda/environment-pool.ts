@@ -2,11 +2,11 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** How long to wait for a free environment before another one starts. A start takes about the same time. */
 const PATIENCE_MS = 250;
+/** How long an idle environment is kept. */
+const IDLE_MS = 60_000;
 
-export interface PoolOptions {
+interface PoolOptions {
   maxSize: number;
-  /** How long an idle environment is kept. */
-  idleMs: number;
   start(): ExecutionEnvironment;
 }
 
@@ -29,10 +29,6 @@ export class EnvironmentPool {
     this.options = options;
   }
 
-  get size(): number {
-    return this.all.size;
-  }
-
   /** Returns an environment for one invocation. The caller must release it. */
   async acquire(): Promise<ExecutionEnvironment> {
     if (this.isStopped) throw new Error('The function is stopped');
@@ -48,7 +44,7 @@ export class EnvironmentPool {
     this.freeAt = performance.now();
     const next = this.waiting.shift();
     if (next) next(environment);
-    else this.idle.push({ environment, timer: setTimeout(() => void environment.stop(), this.options.idleMs) });
+    else this.idle.push({ environment, timer: setTimeout(() => void environment.stop(), IDLE_MS) });
   }
 
   /** Removes an environment that has ended. */

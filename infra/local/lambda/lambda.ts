@@ -3,7 +3,7 @@ import type { Publish } from '../monitoring.ts';
 import type { LocalIam } from '../services/iam.ts';
 import type { Resource, Template } from '../template.ts';
 import type { LocalClock } from './clock.ts';
-import { EnvironmentPool, type PoolOptions } from './environment-pool.ts';
+import { EnvironmentPool } from './environment-pool.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { Result, WorkerSettings } from './lambda-worker.ts';
 
@@ -22,8 +22,6 @@ export interface FunctionProperties {
 export const DEFAULT_CONCURRENCY = 16;
 /** The maximum number of concurrent invocations in an account (Lambda quotas: 1,000 in a region, 10 in a new account). */
 export const DEFAULT_ACCOUNT_CONCURRENCY = 1000;
-/** How long an idle execution environment is kept. */
-export const DEFAULT_IDLE_MS = 60_000;
 /** The maximum request of a synchronous invocation in bytes of JSON (Lambda quotas: 6 MB). */
 export const MAX_REQUEST_BYTES = 6_291_456;
 const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
@@ -45,7 +43,7 @@ interface AccountConcurrency {
   running: number;
 }
 
-export interface LambdaOptions extends Pick<PoolOptions, 'idleMs'> {
+export interface LambdaOptions {
   clock: LocalClock;
   /** Added to the environment variables of the template. */
   environment: Record<string, string>;
@@ -93,8 +91,7 @@ export class LocalFunction {
       clock: options.clock.shared,
       compileCache: join(template.directory, 'compile-cache'),
     };
-    const { concurrency: maxSize, idleMs } = options;
-    this.environments = new EnvironmentPool({ maxSize, idleMs, start: () => this.start() });
+    this.environments = new EnvironmentPool({ maxSize: options.concurrency, start: () => this.start() });
   }
 
   /** Returns the parsed response, or throws `FunctionError`. */
@@ -121,11 +118,6 @@ export class LocalFunction {
   /** The number of invocations that run or wait for an execution environment. */
   get busy(): number {
     return this.running;
-  }
-
-  /** The number of execution environments, busy or idle. */
-  get size(): number {
-    return this.environments.size;
   }
 
   stop(): Promise<void> {

@@ -38,7 +38,6 @@ export function createFunction(
       logGroupArn: (name) => name,
       account: { limit: Number.POSITIVE_INFINITY, running: 0 },
       concurrency: 2,
-      idleMs: 60_000,
       ...options,
     },
   );
