@@ -18,6 +18,18 @@ export const get = async (client: Client, key: string) => (await client('GET', `
 // biome-ignore lint/suspicious/noExplicitAny: responses are checked against the OpenAPI document, not by types
 export const listed = async (client: Client, path: string): Promise<any[]> => (await client('GET', path)).body.data;
 
+/** The data of each page of a list. The path ends with `?` and any filters. */
+export async function pagesOf(client: Client, path: string): Promise<Answer['body'][][]> {
+  const pages: Answer['body'][][] = [];
+  for (let cursor = ''; ; ) {
+    const { status, text, body } = await client('GET', path + cursor);
+    expect(status, text).toBe(200);
+    pages.push(body.data);
+    if (body.next_cursor === null) return pages;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+}
+
 export const sync = (client: Client, body: object = {}) =>
   client('POST', '/v1/sync', { body: { node_id: 'node-1', pattern: '*', push: [], known: {}, ...body } });
 

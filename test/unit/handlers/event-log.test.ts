@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/data.ts';
 import { changed } from '../../support/changed.ts';
-import { code, put } from '../../support/documents.ts';
+import { code, pagesOf, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
 import type { Client } from '../../support/service.ts';
@@ -15,16 +15,7 @@ const deleted = (document_key: string, revision: number) => ({
 });
 
 /** Returns every event of a list, page by page. */
-async function all(client: Client, query: string) {
-  const found: { id: string; type: string; timestamp: string; data: Record<string, unknown> }[] = [];
-  for (let cursor = ''; ; ) {
-    const { status, text, body } = await client('GET', `/v1/events?${query}${cursor}`);
-    expect(status, text).toBe(200);
-    found.push(...body.data);
-    if (body.next_cursor === null) return found;
-    cursor = `&cursor=${body.next_cursor}`;
-  }
-}
+const all = async (client: Client, query: string) => (await pagesOf(client, `/v1/events?${query}`)).flat();
 
 describe('events', () => {
   let ids: string[];

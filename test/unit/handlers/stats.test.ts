@@ -1,46 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../support/changed.ts';
-import { listed } from '../../support/documents.ts';
+import { listed, pagesOf } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
-import type { Client } from '../../support/service.ts';
+import type { Answer, Client } from '../../support/service.ts';
 
 const service = memoryService();
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-interface Stats {
-  at: string;
-  webhook_id: string | null;
-  type: string | null;
-  delivered: number;
-  attempts_failed: number;
-  failed: number;
-  skipped: number;
-  canceled: number;
-  latency_ms: {
-    p50: number | null;
-    p95: number | null;
-    p99: number | null;
-    histogram: { le: number; count: number }[] | null;
-  };
-}
+type Stats = Answer['body'];
+type Bucket = { le: number; count: number };
 const deleted = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
 
-async function pagesOf(client: Client, query: string): Promise<Stats[][]> {
-  const pages: Stats[][] = [];
-  for (let cursor = ''; ; ) {
-    const { status, text, body } = await client('GET', `/v1/stats?${query}${cursor}`);
-    expect(status, text).toBe(200);
-    pages.push(body.data);
-    if (body.next_cursor === null) return pages;
-    cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
-  }
-}
+const statsPages = (client: Client, query: string) => pagesOf(client, `/v1/stats?${query}`);
 
 async function statsOf(client: Client, query = ''): Promise<Stats[]> {
-  const [stats = [], ...others] = await pagesOf(client, query);
+  const [stats = [], ...others] = await statsPages(client, query);
   expect(others).toEqual([]);
   return stats;
 }
@@ -101,8 +78,8 @@ describe('the stats', () => {
       const byWebhook = await statsOf(live, `by=${by}&group_by=webhook_id`);
       expect(byWebhook.map(summary)).toEqual(ids.map((id) => [id, null, 3]));
       for (const { latency_ms } of byWebhook) {
-        expect(latency_ms.histogram?.reduce((sum, { count }) => sum + count, 0)).toBe(3);
-        expect(latency_ms.histogram?.map(({ le }) => le)).toContain(latency_ms.p95);
+        expect(latency_ms.histogram.reduce((sum: number, { count }: Bucket) => sum + count, 0)).toBe(3);
+        expect(latency_ms.histogram.map(({ le }: Bucket) => le)).toContain(latency_ms.p95);
       }
       const changes = await statsOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
       expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));
@@ -124,16 +101,16 @@ describe('the stats', () => {
 
     // A page contains 720 hours of four webhooks, or 620 hours of five.
     const month = `from=${new Date(service.clock.now() - 30 * DAY_MS).toISOString()}&by=hour`;
-    expect((await pagesOf(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size)).toEqual([
-      4, 1,
-    ]);
-    const [first, second, ...others] = await pagesOf(live, `${month}&group_by=webhook_id`);
+    expect(
+      (await statsPages(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size),
+    ).toEqual([4, 1]);
+    const [first, second, ...others] = await statsPages(live, `${month}&group_by=webhook_id`);
     expect([first?.map(summary), second?.map(summary), others]).toEqual([
       ids.slice(0, 4).map((id) => [id, null, 3]),
       [[ids[4], null, 3]],
       [],
     ]);
-    const [older, newer = [], ...more] = await pagesOf(live, `${month}&group_by=at`);
+    const [older, newer = [], ...more] = await statsPages(live, `${month}&group_by=at`);
     expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
   });
 

@@ -21,6 +21,7 @@ async function run(id: Changing, lost: number) {
   if (operations[id].creates) {
     const hidden = Object.fromEntries(operations[id].secrets.map((name) => [name, null]));
     expect(again.body).toEqual(first.body && { ...first.body, ...hidden });
+    expect([first, again].map(({ headers }) => headers['idempotency-replayed'])).toEqual([undefined, 'true']);
     expect(again.headers.location).toBe(first.headers.location);
     const stored = JSON.stringify([...scene.service.db.items()].filter(({ sk }) => sk === 'IDEMPOTENCY'));
     for (const name of operations[id].secrets) expect(stored).not.toContain(first.body[name]);
