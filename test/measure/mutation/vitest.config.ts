@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: [
       'test/{unit/{deliveries,documents,events,handlers,keys,projects,webhooks},measure/mutation}/**/*.test.ts',
+      'test/unit/promises/{access,audit,inputs,queues,repeats}.test.ts',
     ],
     env: {
       ...VARIABLES,
