@@ -77,6 +77,7 @@ describe('the documents', () => {
     await put(admin, 'org:acme:doc-2', { title: 'Theirs' });
     await fields.fill('{"title": "Mine"}');
     await page.getByRole('link', { name: 'Events' }).first().click();
+    await heading(page, 'Events').waitFor(); // the page of the document is gone
     await page.goBack();
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByText('Edit revision 1').waitFor(); // a restored text does not overwrite the change
