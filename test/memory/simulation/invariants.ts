@@ -15,7 +15,7 @@ import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
 import type { Received } from './endpoints.ts';
 import type { Node } from './nodes.ts';
-import type { PlantedBug } from './planted-bugs.ts';
+import type { Invariant } from './planted-bugs.ts';
 import type { Request, Response } from './requests.ts';
 import type { SimulatedService } from './service.ts';
 import { type Process, SKEW_MS, type World } from './world.ts';
@@ -27,9 +27,6 @@ const MAX_ATTEMPTS = 6;
 const WITHOUT_EFFECT: readonly number[] = [404, 409, 412];
 /** The longest time from an event to its first attempt. A message that failed is received again after three minutes. */
 const FIRST_ATTEMPT_MS = 60_000;
-
-/** A promise. The type requires a planted bug that breaks it. */
-export type Invariant = PlantedBug['promise'];
 
 /** A broken promise. */
 export class Violation extends Error {

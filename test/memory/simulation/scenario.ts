@@ -15,8 +15,6 @@ export interface Outcome {
   violation: Violation | undefined;
   steps: number;
   faults: number;
-  actions: ReadonlyMap<string, number>;
-  coverage: ReadonlyMap<string, number>;
   story: readonly string[];
 }
 
@@ -49,8 +47,8 @@ export async function runSchedule({ seed, maxFaults, maxActions, isTold }: Sched
     await world.run(STEPS_MAX, () => isSettled);
     invariants.converged(users.nodes.all, users.promised);
   } else invariants.violation ??= new Violation('All work ends', `not within ${STEPS_MAX} steps`);
-  const { steps, faults, coverage, story } = world;
-  return { violation: invariants.violation, steps, faults, coverage, story, actions: users.done };
+  const { steps, faults, story } = world;
+  return { violation: invariants.violation, steps, faults, story };
 }
 
 /** Finds the fewest faults and actions with the same failure. */

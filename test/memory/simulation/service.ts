@@ -169,12 +169,6 @@ export class SimulatedService {
     return [...this.queues.values()].reduce((sum, { deadLetters }) => sum + deadLetters, 0);
   }
 
-  get isAnyDisabled(): boolean {
-    for (const { pk, status } of this.db.items())
-      if (status === 'disabled' && String(pk).startsWith('HOOKS#')) return true;
-    return false;
-  }
-
   /** Returns the delivery of an event in the log of a webhook. */
   delivery(webhookId: string, eventId: string): DeliveryRecord | undefined {
     const { pk, sk } = itemKey.delivery(webhookId, eventId);

@@ -1,4 +1,5 @@
-import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
+import { sampleData } from '../../../lib/events/data.ts';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { Client } from './client.ts';
 import { BEHAVIOURS } from './endpoints.ts';
 import type { Promised } from './invariants.ts';
@@ -23,6 +24,9 @@ const PATTERNS = [[], ['d'], ['other'], ['*']] as const;
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
 
+/** What users do: its name, and how many times as likely it is as another action. */
+type Action = readonly [name: string, act: () => Promise<unknown>, weight?: number];
+
 /** The customers of a service, who can perform any action at any time. */
 export class Users {
   readonly promised: Promised = {
@@ -34,8 +38,6 @@ export class Users {
     recovered: [],
     broken: [],
   };
-  /** The number of runs of each action. */
-  readonly done = new Map<string, number>();
   private readonly webhookIds: string[] = [];
   private readonly eventIds: string[] = [];
   private readonly world: World;
@@ -60,56 +62,43 @@ export class Users {
     this.nodes = new Nodes(this.client, this.promised);
   }
 
-  private readonly actions: readonly (readonly [string, () => Promise<unknown>])[] = [
-    ['publish', () => this.publish()],
-    ['publish', () => this.publish()],
+  private readonly actions: readonly Action[] = [
+    ['publish', () => this.publish(), 2],
     ['publish a batch', () => this.publishBatch()],
     ['create a webhook', () => this.createWebhook()],
     ['pause', () => this.change({ status: 'disabled' })],
-    ['enable', () => this.change({ status: 'enabled' })],
-    ['enable', () => this.change({ status: 'enabled' })],
+    ['enable', () => this.change({ status: 'enabled' }), 2],
     ['delete', () => this.onWebhook('DELETE', '/v1/webhooks/{id}')],
     ['rotate the secret', () => this.onWebhook('POST', '/v1/webhooks/{id}/rotate-secret', {})],
     ['test', () => this.onWebhook('POST', '/v1/webhooks/{id}/test', {})],
-    ['redeliver', () => this.redeliver()],
-    ['redeliver', () => this.redeliver()],
-    ['recover', () => this.recover()],
-    ['recover', () => this.recover()],
+    ['redeliver', () => this.redeliver(), 2],
+    ['recover', () => this.recover(), 2],
     ['change a document', () => this.nodes.write()],
-    ['synchronize', () => this.nodes.sync()],
-    ['synchronize', () => this.nodes.sync()],
-    ['connect', () => this.nodes.connect()],
-    ['connect', () => this.nodes.connect()],
+    ['synchronize', () => this.nodes.sync(), 2],
+    ['connect', () => this.nodes.connect(), 2],
     ['disconnect', () => this.nodes.disconnect()],
     ['create a key', () => this.keys.create()],
     ['rotate a key', () => this.keys.change('/v1/keys/{key}/rotate')],
-    ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
-    ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke')],
+    ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke'), 2],
     ['create a token', () => this.keys.createToken()],
     ['revoke a token', () => this.keys.revokeToken()],
-    ['use a key', () => this.keys.use()],
-    ['use a key', () => this.keys.use()],
-    ['change an endpoint', async () => this.changeEndpoint()],
-    ['change an endpoint', async () => this.changeEndpoint()],
+    ['use a key', () => this.keys.use(), 2],
+    ['change an endpoint', async () => this.changeEndpoint(), 2],
   ];
 
-  private readonly limitedActions: typeof this.actions = [
-    ['publish two batches', () => Promise.all([this.publishBatch(), this.publishBatch()])],
-    ['publish two batches', () => Promise.all([this.publishBatch(), this.publishBatch()])],
+  private readonly limitedActions: readonly Action[] = [
+    ['publish two batches', () => Promise.all([this.publishBatch(), this.publishBatch()]), 2],
     ['change the limit', () => this.change({ max_per_second: this.world.pick(LIMITS) })],
   ];
 
-  private readonly fullActions: typeof this.actions = [
-    ['publish to a full queue', () => this.publishToFull()],
-    ['publish to a full queue', () => this.publishToFull()],
+  private readonly fullActions: readonly Action[] = [
+    ['publish to a full queue', () => this.publishToFull(), 2],
     ['recover', () => this.recover()],
   ];
 
-  private readonly hotActions: typeof this.actions = [
-    ['overload a partition', async () => this.overload()],
-    ['overload a partition', async () => this.overload()],
-    ['publish a batch', () => this.publishBatch()],
-    ['publish a batch', () => this.publishBatch()],
+  private readonly hotActions: readonly Action[] = [
+    ['overload a partition', async () => this.overload(), 2],
+    ['publish a batch', () => this.publishBatch(), 2],
   ];
 
   /** Performs `count` actions with delays between them. Some actions do not wait for the previous one. */
@@ -120,11 +109,10 @@ export class Users {
     // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
     const limited = [...(this.isLimited ? this.limitedActions : []), ...(this.isFull ? this.fullActions : [])];
     const all = [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])];
-    const actions = all.filter(([name]) => name === 'publish' || this.world.chance(0.6));
+    const weighted = all.flatMap((action) => Array.from({ length: action[2] ?? 1 }, () => action));
+    const actions = weighted.filter(([name]) => name === 'publish' || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
       const [name, action] = this.world.pick(actions);
-      const state = `${name} × ${this.service.isIdle ? 'at rest' : 'in flight'}, ${this.service.isAnyDisabled ? 'one disabled' : 'all enabled'}`;
-      this.done.set(state, (this.done.get(state) ?? 0) + 1);
       this.world.tell(() => `— a user does this: ${name}`);
       const acted = action();
       if (this.world.chance(0.6)) await acted;
@@ -138,44 +126,10 @@ export class Users {
     for (const node of this.nodes.all) await this.nodes.sync(node, 0, 100);
   }
 
-  private eventOf(marker: string, type: EventType = this.world.pick(EVENT_TYPES)) {
-    const data = {
-      'document.created': { document_key: 'd', revision: 1, fields: {}, origin: 'n' },
-      'document.changed': {
-        document_key: 'd',
-        revision: 2,
-        changes: [{ field: 'f', old_value: 1, new_value: 2, origin: 'n' }],
-      },
-      'document.deleted': { document_key: 'd', revision: 3, origin: 'n' },
-      'sync.conflict': {
-        document_key: 'd',
-        revision: 2,
-        base_revision: 1,
-        sync_id: null,
-        resolution: 'last_write_wins',
-        conflicts: [
-          { field: 'f', winner: { value: 1, origin: 'a', revision: 2 }, loser: { value: 2, origin: 'b', revision: 1 } },
-        ],
-      },
-      'sync.completed': {
-        sync_id: 's',
-        node_id: 'n',
-        pattern: '*',
-        pushed: 0,
-        pulled: 0,
-        conflicts: 0,
-        started_at: '2026-01-31T12:00:00.000Z',
-        completed_at: '2026-01-31T12:00:00.000Z',
-      },
-      'connection.lost': {
-        connection_id: 'c',
-        node_id: 'n',
-        connected_at: '2026-01-31T12:00:00.000Z',
-        last_seen_at: '2026-01-31T12:00:00.000Z',
-        lost_at: '2026-01-31T12:00:00.000Z',
-      },
-    }[type];
-    return { type, data: { ...data, marker } };
+  private eventOf(marker: string) {
+    const type = this.world.pick(EVENT_TYPES);
+    const data = { ...sampleData(type, this.world.now), marker };
+    return { type, data: 'document_key' in data ? { ...data, document_key: 'd' } : data };
   }
 
   private async publish(): Promise<void> {

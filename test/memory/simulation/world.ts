@@ -36,7 +36,7 @@ export interface Process {
 /** A call of a process to a service, which waits until the world performs it. */
 interface Call {
   process: Process;
-  /** The name of the call for the log and for coverage. */
+  /** The name of the call for the log. */
   name: string;
   perform(): unknown;
   /** The possible faults. */
@@ -97,8 +97,6 @@ export class World {
   now = START_MS;
   steps = 0;
   faults = 0;
-  /** The number of times that each fault hit each kind of call. */
-  readonly coverage = new Map<string, number>();
   readonly story: string[] = [];
   /** The processes that have not ended. */
   private readonly running = new Set<Process>();
@@ -272,10 +270,7 @@ export class World {
     if (!call.process.isAlive) return;
     this.now += Math.floor(this.scheduling() * 20);
     const fault = this.faultFor(call);
-    if (fault) {
-      this.faults++;
-      this.coverage.set(`${fault} × ${call.name}`, (this.coverage.get(`${fault} × ${call.name}`) ?? 0) + 1);
-    }
+    if (fault) this.faults++;
     this.tell(() => `${call.process.name} ${call.process.id}: ${call.name}${fault ? `  ⚡ ${fault}` : ''}`);
     if (fault === 'killed before') this.kill(call.process, 'is killed');
     else if (fault === 'late') this.after(1000 + Math.floor(this.failing() * 4000), () => this.carryOut(call));
