@@ -7,10 +7,13 @@ import { GetEventSourceMappingCommand, InvokeCommand, LambdaClient } from '@aws-
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
 
-/** The option that names a deployment. Without it, commands use the running local stack, or end because they need a deployment. */
-export const STACK_OPTION = {
-  stack: { type: 'string', value: 'NAME', about: 'the CloudFormation stack of a deployment (the running local stack)' },
-} as const;
+const STACK = { type: 'string', value: 'NAME', about: 'the CloudFormation stack of a deployment' } as const;
+
+/** The option of commands that need a deployment. */
+export const STACK_OPTION = { stack: STACK };
+
+/** The option of commands that use the running local stack by default. */
+export const OPTIONAL_STACK = { stack: { ...STACK, about: `${STACK.about} (the running local stack)` } };
 
 /** Returns a function that reads an output of the stack. Throws `UserError` if there is no such stack or output. */
 export async function outputsOf({ client }: Shell, StackName: string | undefined): Promise<(name: string) => string> {

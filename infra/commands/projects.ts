@@ -3,7 +3,7 @@ import type { deletionResource } from '../../lib/projects/deletion-handlers.ts';
 import type { ProjectOperation } from '../../lib/projects/operator-handlers.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
-import { invokeFunction, outputsOf, STACK_OPTION } from './deployment.ts';
+import { invokeFunction, OPTIONAL_STACK, outputsOf } from './deployment.ts';
 import { openExport, type Position } from './export-file.ts';
 import { DIRECTORY_OPTION, readStackFile, request } from './target.ts';
 
@@ -29,7 +29,7 @@ export const projects = command(
 
   enable-webhooks  enables the webhooks that failed deliveries disabled, and recovers their deliveries. Run it again to continue.`,
     options: {
-      ...STACK_OPTION,
+      ...OPTIONAL_STACK,
       ...DIRECTORY_OPTION,
       name: { type: 'string', value: 'NAME', about: 'create: the name. delete: the name, instead of the question' },
       email: { type: 'string', value: 'ADDRESS', multiple: true, about: 'create: an address for notifications' },

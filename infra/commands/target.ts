@@ -21,11 +21,14 @@ export const DIRECTORY_OPTION = {
   directory: { type: 'string', value: 'PATH', about: 'the --directory of the running local stack (.local)' },
 } as const;
 
+/** The local stack uses its own key, because the variable may contain a key of a deployment. */
+export const KEY_DEFAULT = '(of the running local stack, or the variable DOCUMENT_SYNC_KEY)';
+
 /** The options of commands that call the API. */
 export const TARGET_OPTIONS = {
   'base-url': { type: 'string', value: 'URL', about: 'base URL of the API, with its stage (the running local stack)' },
   ...DIRECTORY_OPTION,
-  key: { type: 'string', value: 'KEY', about: 'live, test or admin key (the variable DOCUMENT_SYNC_KEY)' },
+  key: { type: 'string', value: 'KEY', about: `live, test or admin key ${KEY_DEFAULT}` },
 } as const;
 
 interface StackFile {

@@ -74,6 +74,17 @@ it.each([
     });
 });
 
+it.each([
+  ['projects', ' (the running local stack)'],
+  ['smoke', ' (the running local stack)'],
+  ['restore', ''],
+  ['replay', ''],
+])('npm run ops -- %s --help offers the local stack only if the command can use it', async (name, usual) => {
+  const { stdout } = await run(`ops ${name} --help`);
+  expect(stdout).toMatch(/ --stack NAME +the CloudFormation stack of a deployment/);
+  expect(stdout).toContain(` of a deployment${usual}\n`);
+});
+
 const TIME = '2026-01-31T12:00:00Z';
 const PAST_TIME = '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.';
 const STACK = 'Pass --stack NAME, because this command needs a deployment and not the local stack.';

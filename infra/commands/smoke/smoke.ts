@@ -3,8 +3,8 @@ import { visible } from '../../../lib/printable.ts';
 import { startLocalReceiver } from '../../local/receiver.ts';
 import { UserError } from '../../user-error.ts';
 import { command } from '../command.ts';
-import { outputsOf, STACK_OPTION } from '../deployment.ts';
-import { requireUrl, TARGET_OPTIONS, type Target, targetOf } from '../target.ts';
+import { OPTIONAL_STACK, outputsOf } from '../deployment.ts';
+import { KEY_DEFAULT, requireUrl, TARGET_OPTIONS, type Target, targetOf } from '../target.ts';
 import { integer } from '../usage.ts';
 import { checks } from './checks.ts';
 import { type Check, type Options, type Received, type Run, startRun } from './run.ts';
@@ -17,8 +17,9 @@ export const smoke = command(
     about: `Checks from outside what only AWS can break, in the sandbox of the project of the admin key.
 Deletes the resources that it creates. Sends a test email to the addresses of the project.`,
     options: {
-      ...STACK_OPTION,
+      ...OPTIONAL_STACK,
       ...TARGET_OPTIONS,
+      key: { ...TARGET_OPTIONS.key, about: `admin key ${KEY_DEFAULT}` },
       receiver: { type: 'string', value: 'URL', about: 'URL of a tunnel to this machine (the local stack needs none)' },
       listen: { type: 'string', value: 'PORT', default: '4000', about: 'the local port of the tunnel' },
     },
