@@ -13,7 +13,7 @@ export function awsReason(error: unknown): string | undefined {
   if (message === 'Region is missing')
     return 'There is no AWS region. Set AWS_REGION, or a region in your AWS profile.';
   if (name === 'CredentialsProviderError' && message.startsWith('Could not load credentials'))
-    return 'There are no AWS credentials. Set AWS_PROFILE, or the variables of the credentials.';
+    return 'There are no AWS credentials. Set AWS_PROFILE to a profile that has some, or their variables.';
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError') return reason; // such as an expired session
   if ($metadata === undefined) return undefined;
   return code === undefined ? `AWS rejected the call (${name}): ${reason}` : `Cannot reach AWS: ${reason}`;

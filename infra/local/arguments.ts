@@ -47,7 +47,8 @@ export function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
   const wanted = values.database ?? process.env.DATABASE;
   const database = DATABASES.find((name) => name === wanted);
   if (wanted !== undefined && !database) {
-    throw new UserError(`--database must be one of ${DATABASES.join(', ')}.`);
+    const source = values.database === undefined ? 'The variable DATABASE' : '--database';
+    throw new UserError(`${source} must be one of ${DATABASES.join(', ')}.`);
   }
   return {
     port,

@@ -137,7 +137,7 @@ it.each([
   [{ message: 'Region is missing' }, 'There is no AWS region. Set AWS_REGION, or a region in your AWS profile.'],
   [
     { name: 'CredentialsProviderError', message: NO_CREDENTIALS },
-    'There are no AWS credentials. Set AWS_PROFILE, or the variables of the credentials.',
+    'There are no AWS credentials. Set AWS_PROFILE to a profile that has some, or their variables.',
   ],
   [{ name: 'CredentialsProviderError', message: 'The SSO session has expired' }, 'The SSO session has expired.'],
   [

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parse } from '../../../infra/commands/usage.ts';
 import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
@@ -8,6 +8,8 @@ import { UserError } from '../../../infra/user-error.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Most tests of `npm start` are long. See kept.test.ts. */
 describe('npm start', () => {
@@ -27,6 +29,15 @@ describe('npm start', () => {
   it('rejects an invalid port with a short message', () => {
     const args = parse(USAGE, ['--port', 'http']);
     expect(() => readArguments(args as never)).toThrow('--port must be an integer from 0 to 65535.');
+  });
+
+  it.each([
+    ['--database', ['--database', 'postgres']],
+    ['The variable DATABASE', []],
+  ])('names %s as the source of an unknown database', (source, given) => {
+    vi.stubEnv('DATABASE', 'postgres');
+    const args = parse(USAGE, given);
+    expect(() => readArguments(args as never)).toThrow(`${source} must be one of dynoxide, memory, dynamodb-local.`);
   });
 
   it.each(['/dev/null/x', '/proc/x', 'package.json'])('rejects the directory %s with a short message', (path) => {
