@@ -148,7 +148,7 @@ it('sets every variable of a command on the same page, and each name has one mea
   expect(used.filter(({ value }) => value === undefined)).toEqual([]);
   const webhooks = names.flatMap((name) => [...guide(name).matchAll(/^WEBHOOK=(.*)$/gm)].map(([, value]) => value));
   expect(webhooks).toEqual(webhooks.map(() => expect.stringMatching(/^whk_|\)\.id'\)$/)));
-  expect(webhooks.length).toBe(2);
+  expect(webhooks.length).toBe(3);
 });
 
 it('names only operations that exist', () => {
