@@ -20,8 +20,7 @@ export const searchIndex = (chapters: readonly Chapter[]): Place[] =>
       return [
         { ...place(introduction), heading: '', href, text: textOf(introduction) },
         ...sections.map((html) => {
-          const [title = '', anchor = '', heading = ''] =
-            /<h2[^>]*><a href="#([^"]+)">(.*?)<\/a>.*?<\/h2>/.exec(html) ?? [];
+          const [title = '', anchor = '', heading = ''] = /<h2[^>]*><a href="#([^"]+)">(.*?)<\/a>/.exec(html) ?? [];
           const text = textOf(html.replace(title, ''));
           return { ...place(html), heading: textOf(heading), href: `${href}#${anchor}`, text };
         }),

@@ -8,9 +8,9 @@ const SYNONYM_WEIGHT = 0.6;
 
 /** Words that say nothing about a section. */
 const STOP_WORDS = new Set(
-  'a an and are as at be by can do does for from how i if in is it its my of on or the this to what when where which why with you your'.split(
-    ' ',
-  ),
+  `a about am an and are as at be been by can could did do does for from get got had has have how i if in into is it its me my
+  of on or our should so that the their them then there these they this to use used using want was we were what when where
+  which who why will with would you your`.split(/\s+/),
 );
 
 /** Different words for the same thing. A search for one word of a group finds all of them. */
@@ -32,7 +32,13 @@ const SYNONYMS = [
   ['token', 'jwt'],
   ['page', 'pagination', 'paging', 'cursor'],
   ['limit', 'quota', 'throttle', 'throttling', 'backpressure'],
-  ['disable', 'disabled', 'pause', 'stop'],
+  ['disable', 'disabled', 'pause', 'stop', 'off', 'deactivate'],
+  ['enable', 'reenable', 'reactivate'],
+  ['outage', 'downtime', 'down', 'incident'],
+  ['leak', 'leaked', 'stolen', 'compromised', 'exposed'],
+  ['respond', 'response', 'acknowledge'],
+  ['openapi', 'swagger'],
+  ['audit', 'history'],
   ['upgrade', 'downgrade', 'rollback', 'migrate', 'migration'],
   ['batch', 'bulk'],
   ['precondition', 'lock', 'locking', 'optimistic'],
@@ -72,6 +78,10 @@ const weightOf = (place: Place | undefined): number => {
   return place?.chapter === 'Guide' ? 1.5 : 1;
 };
 
+/** The words with two adjacent letters in the other order, a common typing error that counts as two changes. */
+const swapsOf = (word: string): string[] =>
+  [...word].slice(1).map((letter, i) => `${word.slice(0, i)}${letter}${word[i]}${word.slice(i + 2)}`);
+
 /** The words of a text, and compounds such as `If-Match` and `next_cursor` as one more word. */
 function tokenize(text: string): string[] {
   const compounds = text.match(/[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)+/gu) ?? [];
@@ -99,12 +109,16 @@ export function createSearch(places: readonly Place[]): (query: string) => Place
     fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
     weights: { prefix: 0.4, fuzzy: 0.2 },
   };
+  const isKnown = (word: string) => index.search(word, { processTerm: (term) => term }).length > 0;
   return (query) => {
     const words = [...new Set(tokenize(query).flatMap((word) => termOf(word) ?? []))];
     const scores = new Map<number, { score: number; words: number }>();
     for (const word of words) {
-      const synonyms = (synonymsOf.get(word) ?? []).filter((each) => each !== word);
-      const queries = [word, { queries: synonyms, boostTerm: () => SYNONYM_WEIGHT }];
+      const corrected = isKnown(word) ? [] : swapsOf(word).filter(isKnown);
+      const synonyms = [word, ...corrected]
+        .flatMap((each) => synonymsOf.get(each) ?? [])
+        .filter((each) => each !== word);
+      const queries = [word, ...corrected, { queries: synonyms, boostTerm: () => SYNONYM_WEIGHT }];
       for (const { id, score } of index.search({ queries }, options)) {
         const before = scores.get(id) ?? { score: 0, words: 0 };
         scores.set(id, { score: before.score + score, words: before.words + 1 });

@@ -15,12 +15,13 @@ const QUERIES: Record<string, string[]> = {
   'docs/receivers#frameworks-with-csrf-protection': ['csrf token'],
   'docs/receiving#on-your-machine': ['ngrok', 'localhost', 'how do I test locally', 'test my webhook'],
   'docs/receiving#verify-with-a-library': ['replay attack', 'php'],
-  'docs/delivery#attempts-and-retries': ['retry schedule', 'retries', 'timeout'],
+  'docs/delivery#attempts-and-retries': ['retry schedule', 'retries', 'timeout', 'how long do I have to respond'],
   'docs/receiving#verify-by-hand': ['signatur', 'hmac', 'raw body', 'signature verification python'],
   'docs/keys#rotate': ['rotate a key', 'rotate without downtime'],
   'docs/receiving#rotate-the-secret': ['rotate webhook secret', 'change signing secret'],
   'docs/keys#allowlists': ['ip whitelist'],
-  'docs/keys#a-key-has-leaked': ['leaked key', 'audit log', 'how do I revoke a key'],
+  'docs/keys#a-key-has-leaked': ['leaked key', 'how do I revoke a key', 'key stolen what now'],
+  'docs/keys#audit-log': ['audit log', 'someone changed our webhook url who was it'],
   'docs/keys#how-many-emails-a-project-receives': ['email limit', 'too many emails'],
   'docs/delivery#duplicates-and-order': [
     'exactly once',
@@ -29,37 +30,41 @@ const QUERIES: Record<string, string[]> = {
     'handling duplicates',
   ],
   'docs/receiving#keep-a-copy-of-the-documents': ['keep a replica'],
-  'docs/conventions#repeating-a-request': ['idempotency key'],
+  'docs/conventions#repeating-a-request': ['idempotency key', 'is it safe to retry a POST after a timeout'],
   'docs/delivery#lanes': ['slow endpoint'],
   'docs/delivery#disabling': ['webhook disabled', 'webhook paused'],
   'docs/retries#after-an-outage': [
     'missed events',
     'resend all failed events',
     'what happens after an outage',
+    'our server was down for 3 hours how to get missed events',
     'dead letter',
     'recover deliveries',
   ],
   'docs/retries#rate-limit': ['rate limit', 'throttle deliveries'],
-  'docs/conventions#limits': ['429', 'max document size', 'backpressure'],
+  'docs/conventions#limits': ['429', 'max document size', 'backpressure', 'how long is data stored'],
   'docs/conventions#errors': ['error codes'],
   'docs/tokens': ['jwt in the browser', 'cors', 'token expired', 'can I use a key in the browser'],
   'docs/tokens#patterns': ['wildcard'],
   'docs/sync#an-example-of-a-conflict': ['merge conflict', 'last write wins'],
-  'docs/sync#connections': ['presence'],
-  'docs/concepts#projects-events-and-deliveries': ['sandbox', 'what is a project'],
+  'docs/sync#connections': ['presence', 'user went offline'],
+  'docs/concepts#projects-events-and-deliveries': ['sandbox', 'what is a project', 'difference between test and live'],
   'docs/operating#costs': ['pricing', 'cost per million'],
   'docs/versions': ['breaking changes', 'downgrade', 'rollback'],
   'docs/api-webhooks#testWebhook': ['send test event'],
-  'docs/receiving#source-addresses': [
-    'ip address of sender',
-    'mTLS',
-    'authorization header of my endpoint',
-    'basic auth',
-    'vpc',
+  'docs/receiving#source-addresses': ['ip address of sender', 'mTLS', 'vpc'],
+  'docs/receiving#custom-headers': ['authorization header of my endpoint', 'basic auth'],
+  'docs/receiving#choose-events-and-documents': ['only events of some documents'],
+  'docs/troubleshooting#the-signature-does-not-verify': ['invalid signature', 'Error: No matching signature found'],
+  'docs/troubleshooting#the-delivery-failed': [
+    'ssl certificate',
+    'redirect',
+    'endpoint returns 401',
+    'ECONNREFUSED',
+    'socket hang up',
   ],
-  'docs/troubleshooting#the-signature-does-not-verify': ['invalid signature'],
-  'docs/troubleshooting#the-delivery-failed': ['ssl certificate', 'redirect', 'endpoint returns 401'],
-  'docs/troubleshooting#no-delivery-appears': ['webhook not firing'],
+  'docs/troubleshooting#no-delivery-appears': ['webhook not firing', 'webook not recieved'],
+  'docs/troubleshooting#the-webhook-was-disabled': ['my webhook got turned off automatically'],
   'docs/going-live': ['go live checklist'],
   'docs/retries#after-more-than-30-days': ['resync'],
   'docs/errors#payload_too_large': ['413 payload too large'],
@@ -67,7 +72,7 @@ const QUERIES: Record<string, string[]> = {
   'docs/errors#precondition_failed': ['optimistic locking'],
   'docs/operating#restore-data': ['restore backup', 'undo delete table'],
   'docs/operating#manage-projects': ['gdpr erase customer data', 'lost admin key', 'suspend a customer'],
-  'docs#find-an-answer': ['postman', 'download openapi'],
+  'docs#find-an-answer': ['postman', 'download openapi', 'swagger'],
   'docs/operating#before-the-first-deployment': ['terraform', 'self host'],
   'docs/keys': ['which key for production'],
   'docs/tokens#verify-a-token-in-your-own-server': ['verify a token', 'token introspection'],
@@ -107,6 +112,16 @@ describe('the search', () => {
   it('ignores the plural, the case and filler words', () => {
     const best = (query: string) => search(query)[0]?.href;
     expect(best('How do I use the Allowlists?')).toBe(best('allowlist'));
+  });
+
+  it('finds a word with two adjacent letters in the other order', () => {
+    const places = search('tokne').map(({ href }) => href);
+    expect(places.slice(0, 2)).toContain('docs/tokens');
+  });
+
+  it('finds the status of an error', () => {
+    const errors = search('403').filter(({ page }) => page === 'Errors');
+    expect(errors.map(({ heading }) => heading)).toContain('ip_not_allowed');
   });
 
   it('ranks sections by words when no section contains all of them', () => {
