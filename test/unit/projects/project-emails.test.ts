@@ -69,6 +69,13 @@ describe('the check for a summary', () => {
     expect(await check()).toEqual([540]);
   });
 
+  it('is queued by the next reservation if it comes early and finds nothing', async () => {
+    const { check, hold, state } = await setUp();
+    expect(await check()).toEqual([]);
+    await hold();
+    expect(state.checks).toEqual([600]);
+  });
+
   it('finds its lines after an outage of weeks', async () => {
     const { backend, project, hold } = await setUp();
     await hold();
