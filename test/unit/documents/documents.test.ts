@@ -4,42 +4,11 @@ import {
   documentResource,
   etagOf,
   fieldsHeld,
-  MAX_FIELDS,
-  PatchDocument,
-  PutDocument,
   sameJson,
   withoutOthersValues,
 } from '../../../lib/documents/document.ts';
 import type { Json } from '../../../lib/json.ts';
 import { documentState } from '../../memory/contracts/builders.ts';
-import { violationsOf } from '../../support/violations.ts';
-
-const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
-
-describe('a put', () => {
-  it(`contains an object of at most ${MAX_FIELDS} fields and no other members`, () => {
-    expect(violationsOf(PutDocument, { fields: {} })).toEqual([]);
-    expect(violationsOf(PutDocument, { fields: many(MAX_FIELDS) })).toEqual([]);
-    expect(violationsOf(PutDocument, { fields: many(MAX_FIELDS + 1) })).toEqual([
-      `fields must have at most ${MAX_FIELDS} members`,
-    ]);
-    expect(violationsOf(PutDocument, { fields: [] })).toEqual(['fields must be an object']);
-    expect(violationsOf(PutDocument, { fields: {}, base_revision: 1 })).toEqual(['base_revision is not a known field']);
-  });
-});
-
-describe('a patch', () => {
-  it('contains a base revision from 0 and a conflict rule, by default last_write_wins', () => {
-    const of = (body: object) => violationsOf(PatchDocument, { fields: {}, ...body });
-    const range = `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
-    for (const base_revision of [0, 1, Number.MAX_SAFE_INTEGER]) expect(of({ base_revision })).toEqual([]);
-    for (const base_revision of [-1, 1.5, '1']) expect(of({ base_revision })).toEqual([`base_revision ${range}`]);
-    for (const on_conflict of ['last_write_wins', 'keep_server', 'reject']) expect(of({ on_conflict })).toEqual([]);
-    const rules = 'must be one of last_write_wins, keep_server, reject';
-    expect(of({ on_conflict: 'first' })).toEqual([`on_conflict ${rules}`]);
-    expect(of({ fields: many(MAX_FIELDS + 1) })).toEqual([`fields must have at most ${MAX_FIELDS} members`]);
-  });
-});
 
 describe('a document as customers see it', () => {
   const times = { createdAt: Date.UTC(2026, 0, 31), updatedAt: Date.UTC(2026, 1, 1) };

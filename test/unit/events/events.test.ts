@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/data.ts';
-import { eventWithId, isTooLarge, MAX_BATCH, PublishEvent, PublishEvents } from '../../../lib/events/event.ts';
+import { eventWithId, isTooLarge, PublishEvent, PublishEvents } from '../../../lib/events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import type { Json } from '../../../lib/json.ts';
 import { CHARACTERS, LONE_SURROGATES } from '../../support/adversarial.ts';
@@ -128,13 +128,8 @@ describe('a request to publish', () => {
     expect(of({ ...event, id: 'evt_1' })).toEqual(['id is not a known field']);
   });
 
-  it(`has 1 to ${MAX_BATCH} events in a batch`, () => {
+  it('names the event of a batch that is not valid', () => {
     const batch = (events: unknown) => violationsOf(PublishEvents, { events });
-    expect(batch([event])).toEqual([]);
-    expect(batch(Array(MAX_BATCH).fill(event))).toEqual([]);
-    expect(batch('x')).toEqual(['events must be an array']);
-    expect(batch([])).toEqual(['events must have at least 1 entry']);
-    expect(batch(Array(MAX_BATCH + 1).fill(event))).toEqual([`events must have at most ${MAX_BATCH} entries`]);
     expect(batch([event, { ...event, data: {} }])).toContain('events[1].data.origin is required');
   });
 });

@@ -1,6 +1,5 @@
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { Allowlist, isAllowed, MAX_CIDRS, parseEntry } from '../../../lib/keys/allowlist.ts';
+import { Allowlist, isAllowed, parseEntry } from '../../../lib/keys/allowlist.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 describe('an allowlist entry', () => {
@@ -39,19 +38,7 @@ describe('an allowlist entry', () => {
 });
 
 describe('an allowlist', () => {
-  const entries = (count: number) => Array.from({ length: count }, (_, i) => `10.0.0.${i}`);
   const violations = (cidrs: unknown) => violationsOf(Allowlist, { cidrs });
-
-  it('stores every entry in canonical form', () => {
-    const cidrs = ['203.0.113.7', '2001:DB8::/32'];
-    expect(v.parse(Allowlist, { cidrs })).toEqual({ cidrs: ['203.0.113.7/32', '2001:db8::/32'] });
-    expect(v.parse(Allowlist, { cidrs: [] })).toEqual({ cidrs: [] });
-  });
-
-  it('has at most 100 entries', () => {
-    expect(violations(entries(MAX_CIDRS))).toEqual([]);
-    expect(violations(entries(MAX_CIDRS + 1))).toEqual(['cidrs must have at most 100 entries']);
-  });
 
   it('removes duplicates in any spelling', () => {
     expect(violations(['10.0.0.1', '10.0.0.2', '10.0.0.1/32', '10.0.0.3', '10.0.0.2/32'])).toEqual([
@@ -61,8 +48,6 @@ describe('an allowlist', () => {
   });
 
   it.each([
-    ['no list', '10.0.0.1', ['cidrs must be an array']],
-    ['an entry that is no text', [1], ['cidrs[0] must be a string']],
     [
       'several at once, each with its place',
       ['10.0.0.0/33', '10.0.0.1', 'fe80::1%eth0'],

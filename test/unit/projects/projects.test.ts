@@ -54,19 +54,11 @@ describe('a change of a project', () => {
   });
 
   it.each([
-    [{}, []],
-    [{ name: 'x'.repeat(100), emails: ['a@example.com'] }, []],
-    [{ name: '' }, ['name must not be empty']],
     [{ name: 'x'.repeat(101) }, ['name must have at most 100 characters']],
     [{ name: 'Pay at http://evil.example' }, ['name must not contain ://']],
     [{ name: 'Ärzte & Söhne: 東京' }, []],
-    [{ emails: [] }, ['emails must have at least 1 entry']],
-    [{ emails: Array.from({ length: 6 }, (_, i) => `a${i}@example.com`) }, ['emails must have at most 5 entries']],
     [{ emails: ['a@example.com', 'A@Example.com'] }, ['emails[1] "A@Example.com" is a duplicate']],
     [{ emails: ['nobody'] }, ['emails[0] must be an email address']],
-    [{ emails: [1] }, ['emails[0] must be a string']],
-    [{ emails: null }, ['emails must be an array']],
-    [{ id: 'prj_2' }, ['id is not a known field']],
   ])('%j: %j', (change, violations) => {
     expect(violationsOf(ChangeProject, change)).toEqual(violations);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_KNOWN } from '../../../lib/documents/sync.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/http/operations.ts';
@@ -64,6 +65,8 @@ const fields: Values = [
 ];
 const publishedEvent = () => EXAMPLES.publishEvent.body;
 const push = () => ({ op: 'delete', document_key: 'd', base_revision: 1 });
+const pushed = (members: object) => [{ ...push(), ...members }];
+const known = (count: number) => Object.fromEntries(many(count, (i) => [`d${i}`, i]));
 const onConflict = words('last_write_wins', 'keep_server', 'reject');
 const webhook = {
   url: [['https://example.com/?a=1'], ['nothing', 'ftp://example.com/', 'https://user@example.com/#x', '', null]],
@@ -151,15 +154,38 @@ const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values
       ['', 'a b', 'x'.repeat(65), null],
     ],
     pattern,
-    push: [[many(25, push)], [many(26, push), [{ ...push(), op: 'unknown' }], [null], null]],
+    push: [
+      [many(25, push), [{ ...push(), op: 'put', fields: {}, on_conflict: 'reject' }]],
+      [
+        ...[many(26, push), [null], null],
+        ...[{ op: 'unknown' }, { op: 'put' }, { op: 'patch' }, { fields: {} }, { document_key: 'a b' }].map(pushed),
+        ...[{ base_revision: -1 }, { base_revision: undefined }, { on_conflict: 'unknown' }].map(pushed),
+      ],
+    ],
     known: [
-      [{}, { 'a:b': 0 }],
-      [{ 'a b': 1 }, { a: -1 }, { a: 0.5 }, [], null],
+      [{}, { 'a:b': 0 }, known(MAX_KNOWN)],
+      [{ 'a b': 1 }, { a: -1 }, { a: 0.5 }, { a: '1' }, known(MAX_KNOWN + 1), [], null],
     ],
     cursor: [[], [1, null]],
     limit: whole(1, 100),
   },
   renewConnection: { node_id: ascii(64), document_key: documentKey, user: text(128), lease_seconds: whole(10, 900) },
+};
+
+/** The members that a request cannot omit. */
+const REQUIRED: Readonly<Partial<Record<Protected, readonly string[]>>> = {
+  createKey: ['type'],
+  changeKey: ['name'],
+  setAllowlist: ['cidrs'],
+  createToken: ['documents', 'permissions', 'ttl'],
+  verifyToken: ['token'],
+  confirmEmail: ['email'],
+  createWebhook: ['url', 'events'],
+  publishEvents: ['events'],
+  putDocument: ['fields'],
+  patchDocument: ['fields'],
+  sync: ['node_id', 'pattern', 'push', 'known'],
+  renewConnection: ['node_id'],
 };
 
 /** The query parameters of all operations. A cursor has its own problem. */
@@ -203,14 +229,15 @@ describe('the input of an operation', () => {
     const { body: schema } = operations[id] as Operation;
     expect(Object.keys((schema as unknown as { entries: object }).entries).sort()).toEqual(Object.keys(members).sort());
     for (const [name, [accepted, rejected]] of Object.entries(members)) {
-      for (const value of rejected) {
+      const isRequired = REQUIRED[id]?.includes(name);
+      for (const value of isRequired ? [...rejected, undefined] : rejected) {
         const send = () => perform(scene, id, { members: { [name]: value } });
         const answer = await withoutEffect(scene, send);
         const label = `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${answer.text.slice(0, 300)}`;
         expect([answer.status, answer.body.code], label).toEqual([400, 'invalid_request']);
         expect(memberOf(answer.body.errors[0].field), label).toBe(name);
       }
-      for (const value of accepted) {
+      for (const value of isRequired ? accepted : [...accepted, undefined]) {
         const label = `${name} ${JSON.stringify(value)?.slice(0, 80)}`;
         expect(
           (await violationsIn(perform(scene, id, { members: { [name]: value } }))).map(memberOf),

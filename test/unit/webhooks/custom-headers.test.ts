@@ -23,15 +23,11 @@ describe("a webhook's own headers", () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a list', ['a'], /^headers must be an object/],
-    ['null', null, /^headers must be an object/],
     ['11 of them', Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`X-${i}`, 'v'])), /at most 10 entries/],
     ['more than 2 KiB', { 'X-Long': 'x'.repeat(2043) }, /at most 2048 bytes/],
     ['a name with a space', { 'a b': 'v' }, /headers\.a b must have a name/],
     ['an empty name', { '': 'v' }, /must have a name/],
-    ['an empty value', { a: '' }, /^headers\.a must be printable/],
-    ['a line break', { a: 'x\r\ny: z' }, /^headers\.a must be printable/],
     ['a number', { a: 1 }, /^headers\.a must be printable/],
-    ['text beyond ASCII', { a: 'é' }, /^headers\.a must be printable/],
     ['one name twice', { 'X-A': '1', 'x-a': '2' }, /is a duplicate/],
     ...RESERVED.map((name): [string, unknown, RegExp] => [
       name,
