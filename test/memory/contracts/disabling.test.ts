@@ -6,7 +6,7 @@ import { deliveries } from '../../../lib/deliveries/store.ts';
 import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
-import { attemptOf, newDelivery, newStoredEvent, now, recordOf, retrying } from './builders.ts';
+import { attemptOf, newDelivery, now, recordOf, retrying } from './builders.ts';
 import { newStore } from './stores.ts';
 
 const DISABLED = { isRecorded: true, isEmailPending: true };
@@ -66,20 +66,6 @@ describe('disabling', () => {
       expect(await hook()).toMatchObject({ failingSince: now - 9, undeliveredSince: now - 10 });
     });
 
-    it('disables once for several deliveries', async () => {
-      const first = await nearTheEnd();
-      const event = newStoredEvent(first.webhook);
-      const other = first.message({ eventId: event.id, attempt: 6 });
-      const outcomes = await Promise.all([
-        first.exhaust(),
-        own.exhaust(first.webhook, other, event, attemptOf(other), now + 2),
-      ]);
-      expect(outcomes).toEqual(expect.arrayContaining([DISABLED, RECORDED]));
-      expect(await first.delivery()).toMatchObject({ status: 'failed', attempt: 6 });
-      expect(await log.get(other.webhookId, other.eventId)).toMatchObject({ status: 'failed', attempt: 6 });
-      expect([runKey(first.last), runKey(other)]).toContain((await first.hook())?.disabledBy);
-    });
-
     it.each<[string, (delivery: Awaited<ReturnType<typeof nearTheEnd>>) => Promise<unknown>]>([
       ['paused', ({ change }) => change({ status: 'disabled', disabledReason: 'paused' })],
       ['deleted', ({ webhook }) => webhooks(table).remove(webhook, webhook.id)],
@@ -103,17 +89,6 @@ describe('disabling', () => {
       expect(await exhaust()).toEqual(UNCHANGED);
       expect(await delivery()).toEqual(before[1]);
       expect(await hook()).toEqual({ ...before[0], emailedAt: now });
-    });
-
-    it('does not disable a webhook that was enabled after this attempt was recorded', async () => {
-      const { exhaust, hook, change } = await nearTheEnd();
-      await exhaust();
-      const disabled = await hook();
-      await webhooks(table).change(disabled as WebhookRecord, { status: 'enabled', disabledBy: undefined });
-      const enabled = await hook();
-      expect(await exhaust()).toEqual(UNCHANGED);
-      expect(await hook()).toEqual(enabled);
-      expect(await change({ description: 'enabled' })).toBeDefined();
     });
 
     it('disables nothing if a newer run has started', async () => {

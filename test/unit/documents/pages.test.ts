@@ -47,6 +47,7 @@ describe('a walk over documents', () => {
     ['continues after the last returned document', { full: 'a:2', taken: KEYS.slice(0, 2), next: 'a:2' }],
     ['continues with the next range', { limit: 4, full: 'a:3', taken: KEYS.slice(0, 3), next: 'a:\x7f' }],
     ['ends if the last document of the last range is full', { full: 'b:2', taken: KEYS, next: undefined }],
+    ['ends after a key behind every range', { after: 'z', taken: [], next: undefined }],
     ['continues before a document that does not fit', { noRoom: 'a:3', taken: KEYS.slice(0, 2), next: 'a:2' }],
     ['continues after the given key if no document fits', { after: 'a:1', noRoom: 'a:2', taken: [], next: 'a:1' }],
   ])('%s', async (_, { limit = 3, after, full, noRoom, taken: expected, next }) => {
