@@ -39,8 +39,6 @@ export interface DeliveryContext {
 /** Names an attempt of a delivery. */
 type AttemptId = RunId & Pick<DeliveryRecord, 'attempt'>;
 
-export type Deliveries = ReturnType<typeof deliveries>;
-
 /** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
   return {

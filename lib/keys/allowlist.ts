@@ -4,7 +4,7 @@ import { uniqueList } from '../lists.ts';
 import { clipped, described, request, resource } from '../schema.ts';
 
 /** Entries a key's allowlist may have. */
-export const MAX_CIDRS = 100;
+const MAX_CIDRS = 100;
 
 export type Entry = { cidr: string } | { violation: string };
 

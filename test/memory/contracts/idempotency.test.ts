@@ -137,12 +137,8 @@ describe('idempotency', () => {
 
   it.each([
     ['nothing', ''],
-    ['a little', '{}'],
-    ['what just fits into one part', 'a'.repeat(90_000)],
     ['one character more', 'a'.repeat(90_001)],
-    ['several parts', Array.from({ length: 60_000 }, (_, i) => String(i)).join()],
     ['characters of four bytes across every border', `a${'😀'.repeat(100_000)}`],
-    ['lines', 'line\r\n\u2028'.repeat(20_000)],
   ])('a stored response keeps every character of %s', async (_, body) => {
     const { begin, lock } = requests();
     const own = await lock();

@@ -53,31 +53,6 @@ describe('webhooks', () => {
   });
 
   describe('change', () => {
-    it('is undefined and changes nothing if the status has changed', async () => {
-      const webhook = await create();
-      await store.change(webhook, { status: 'disabled' });
-      const before = await stored(webhook);
-      expect(await store.change(webhook, { description: 'Mine' })).toBeUndefined();
-      expect(await stored(webhook)).toEqual(before);
-    });
-
-    it('writes nothing if the secret was replaced concurrently, and otherwise all', async () => {
-      const webhook = await create();
-      const [first, second] = [companion(table), companion(table)];
-      const change = { secret: 'fresh', previousSecrets: [{ secret: 'secret', until: now + 1 }], updatedAt: now };
-      expect(recordOf(await store.change(webhook, change, first.also))).toEqual({ ...webhook, ...change });
-      expect(await store.change(webhook, { secret: 'third' }, second.also)).toBeUndefined();
-      expect(await stored(webhook)).toEqual({ ...webhook, ...change });
-      expect([await first.isWritten(), await second.isWritten()]).toEqual([true, false]);
-    });
-
-    it('is undefined and creates no webhook if it was deleted', async () => {
-      const webhook = await create();
-      await store.remove(webhook, webhook.id);
-      expect(await store.change(webhook, { description: 'Mine' })).toBeUndefined();
-      expect(await store.get(webhook, webhook.id)).toBeUndefined();
-    });
-
     it('returns the changed webhook if it is deleted right afterwards', async () => {
       const webhook = await create();
       const deleting: typeof table = {
