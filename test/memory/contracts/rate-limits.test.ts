@@ -55,6 +55,7 @@ describe('rate limits', () => {
     await take(id, 1, 100);
     expect(await take(id, 10, 2)).toEqual([1000, 1100]);
     expect(await take(id, 10, 1)).toEqual([1200]);
+    expect(await Promise.all([take(id, 1, 1), take(id, 10, 2)])).toEqual([[1000], [1000, 1100]]);
   });
 
   it('takes other slots after a lost response, and never gives one twice', async () => {
