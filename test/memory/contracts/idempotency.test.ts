@@ -9,7 +9,6 @@ import {
 } from '../../../lib/http/idempotency-store.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
-import type { Space } from '../../../lib/space.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { newSpace, newWebhook, now } from './builders.ts';
 import { newStore } from './stores.ts';
@@ -36,12 +35,12 @@ describe('idempotency', () => {
     const key: string = randomUUID();
     let time = now;
     const records = idempotencyRecords({ table: from, clock: () => time, random: randomBytes });
-    const begin = (at: number, fingerprint = 'same', where: Space = space, under = key) => {
+    const begin = (at: number, fingerprint = 'same') => {
       time = at;
-      return records.begin({ space: where } as Request, under, fingerprint);
+      return records.begin({ space } as Request, key, fingerprint);
     };
     return {
-      ...{ space, key, begin },
+      begin,
       /** Describes the result at a time. */
       at: async (at: number, fingerprint?: string) => wordFor(await begin(at, fingerprint)),
       async lock(at = now): Promise<IdempotencyLock> {
@@ -115,18 +114,6 @@ describe('idempotency', () => {
     const fresh = await lock(OVER);
     expect(fresh.startedAt).toBe(OVER);
     expect(fresh.id).not.toBe(first.id);
-  });
-
-  it('a key is independent of other keys, environments and projects', async () => {
-    const { space, key, begin, lock } = requests();
-    await lock();
-    const others = [
-      await begin(now, 'same', { ...space, environment: 'sandbox' }),
-      await begin(now, 'same', newSpace()),
-      await begin(now, 'same', space, `${key} `),
-      await begin(now, 'same', space, key.toUpperCase()),
-    ];
-    expect(others.map(wordFor)).toEqual(Array(4).fill('lock'));
   });
 
   it('a lost response to the lock changes nothing, also when it takes over', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { exists, increased, is, isNew, put, remove, update } from '../../../lib/aws/expressions.ts';
-import type { Table } from '../../../lib/aws/table.ts';
+import { increased, is, isNew, put, remove, update } from '../../../lib/aws/expressions.ts';
 import type { Write } from '../../../lib/aws/writes.ts';
 import { newStore } from './stores.ts';
 
@@ -51,22 +50,6 @@ describe('a conditional write', () => {
       expect(await lossy.write(writes(key, counter))).toEqual([]);
       expect(await stateOf(key)).toEqual(after);
       expect((await table.get(counter))?.count ?? 1).toBe(1);
-    });
-
-    it.each(Object.entries(forms))('succeeds for one of two concurrent writers: %s', async (_, writes) => {
-      const [key, counter] = [await prepared(before), newKey()];
-      const act = (by: Table) => by.write(writes(key, counter));
-      const rejections = await Promise.all([act(table), act(table)]);
-      expect(rejections.map((rejected) => rejected.length).sort()).toEqual([0, 1]);
-      expect(await stateOf(key)).toEqual(after);
-      expect((await table.get(counter))?.count ?? 1).toBe(1);
-    });
-
-    it('changes nothing, and names the write, if another write of its transaction is rejected', async () => {
-      const key = await prepared(before);
-      const missing = update(newKey(), { state: 'new' }, exists);
-      expect(await table.write([write(key), missing])).toEqual([{ index: 1, item: undefined }]);
-      expect(await stateOf(key)).toEqual(before);
     });
   });
 });

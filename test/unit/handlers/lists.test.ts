@@ -133,10 +133,10 @@ describe('a write', () => {
     expect(refused.body.detail).toContain('events');
     expect((await client('GET', '/v1/documents/wide')).body.revision).toBe(1);
 
+    // The event of the change is too large, but that of the conflict is not.
+    await client('PATCH', '/v1/documents/wide', { body: { fields: { f000000: 'b' } } });
     const pushes = ['wide', 'small'].map((document_key) => ({
-      op: 'patch',
-      document_key,
-      base_revision: 0,
+      ...{ op: 'patch', document_key, base_revision: document_key === 'wide' ? 1 : 0 },
       fields: document_key === 'wide' ? wide('c') : { a: 1 },
     }));
     const { body } = await sync(client, { push: pushes });

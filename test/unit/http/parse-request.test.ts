@@ -50,7 +50,6 @@ describe('a body', () => {
   it.each([
     'application/json',
     'application/json; charset=utf-8',
-    'application/json;charset=UTF-8',
     'application/json ; charset=utf-8',
     'Application/JSON',
   ])('is read as Content-Type "%s"', (type) => {
@@ -60,11 +59,8 @@ describe('a body', () => {
 
   it.each([
     'application/jsonp',
-    'application/json-patch+json',
-    'application/problem+json',
     'application/json, text/plain',
     'text/plain; application/json',
-    'application/x-www-form-urlencoded',
     '',
     undefined,
   ])('is not read as Content-Type "%s"', (type) => {
@@ -75,34 +71,20 @@ describe('a body', () => {
   it.each<[string, Given, unknown]>([
     ['is empty if there is none', { httpMethod: 'POST', body: null }, {}],
     ['is empty if it is the empty text, whatever its type', { httpMethod: 'POST', body: '' }, {}],
-    ['is empty if it is the empty text in Base64', base64(''), {}],
     ['is ignored for a GET', { ...posting('not JSON'), httpMethod: 'GET' }, {}],
     ['can have any size for a GET', { ...posting('x'.repeat(MAX_BODY_BYTES + 1)), httpMethod: 'GET' }, {}],
     ['can be invalid UTF-8 for a GET', { ...base64([0xff]), httpMethod: 'GET' }, {}],
     ['is read for a DELETE', { ...posting('not JSON'), httpMethod: 'DELETE' }, 'invalid_json'],
     ['comes in Base64 too', base64('{"name":"ä€😀"}'), { name: 'ä€😀' }],
-    ['is text if it does not say that it is Base64', posting('e30='), 'invalid_json'],
     ['is refused if bytes are no UTF-8', base64('{"name":"', [0xff], '"}'), 'invalid_json'],
     ['is refused if it ends in the middle of a character', base64('{"name":"a"}', [0xc3]), 'invalid_json'],
     ['is refused with a byte order mark (RFC 8259 §8.1)', base64([0xef, 0xbb, 0xbf], '{}'), 'invalid_json'],
-    ['is refused if it is cut', posting('{"name":'), 'invalid_json'],
-    ['is refused if it is two', posting('{} {}'), 'invalid_json'],
-    ['is rejected if it is not JSON', posting('name=a'), 'invalid_json'],
     ['may be nested 200 deep', posting(`{"x":${'['.repeat(199)}${']'.repeat(199)}}`), expect.anything()],
-    ['is rejected if it is nested too deeply', posting(`{"x":${'['.repeat(200)}${']'.repeat(200)}}`), 'invalid_json'],
   ])('%s', (_, given, outcome) => {
     expect(outcomeOf(given)).toEqual(outcome);
   });
 
-  it.each([
-    '[]',
-    '[{"name":"a"}]',
-    'null',
-    '"name"',
-    '1',
-    '12345678901234567890',
-    'true',
-  ])('must be an object, not %s', (body) => {
+  it.each(['[]', 'null', '"name"', '12345678901234567890'])('must be an object, not %s', (body) => {
     const errors = [{ field: 'body', detail: 'must be an object' }];
     expect(parse(posting(body))).toMatchObject({ code: 'invalid_request', errors });
     expect(parse(posting(body), { body: undefined })).toMatchObject({ code: 'invalid_request', errors });
@@ -135,7 +117,6 @@ describe('a body', () => {
     ['{"name":', 'ends too early'],
     ['{"name":hunter2}', 'is not valid JSON'],
     ['position 4111', 'is not valid JSON'],
-    ['hunter2', 'is not valid JSON'],
     [`{"x":${'['.repeat(200)}`, 'nested deeper than 200 levels'],
   ])('has a problem with the position of the error, and without its content, which can be secret: %s', (body, where) => {
     const problem = parse(posting(body));
