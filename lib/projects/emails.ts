@@ -103,7 +103,7 @@ function footerOf(context: EmailContext): Part {
   const settings = linkTo(context, ['Change the addresses', '/live/settings']);
   return {
     text: ['--', reason, ...settings.map(({ text }) => text)].join('\n'),
-    html: `<p style="border-top:1px solid #d1d5db;color:#4b5563;font-size:13px;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings.map(({ html }) => ` ${html}.`).join('')}</p>`,
+    html: `<p style="border-top:1px solid #9ca3af;font-size:13px;opacity:0.75;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings.map(({ html }) => ` ${html}.`).join('')}</p>`,
   };
 }
 

@@ -78,6 +78,14 @@ ${dashboardUrl}#/live/settings`);
     expect(squeezed(shown)).toBe(squeezed(text.replace(/^(> |\d\. |--$)/gm, '')));
   });
 
+  it.each(KINDS)('colors no text whose background a dark theme can replace: %s', (what) => {
+    const { html } = emailAbout(what, { webhook: described });
+    const styles = [...html.matchAll(/style="([^"]*)"/g)].map(([, style = '']) => style.split(';'));
+    const colored = styles.filter((style) => style.some((each) => each.startsWith('color:')));
+    expect(colored.length).toBeGreaterThan(0);
+    expect(colored.filter((style) => !style.some((each) => each.startsWith('background:')))).toEqual([]);
+  });
+
   it('omits unknown facts', () => {
     const [attempt] = attempts as [Attempt];
     const silent: Attempt = { ...attempt, statusCode: null, error: 'timeout', excerpt: '' };
