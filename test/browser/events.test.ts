@@ -139,6 +139,7 @@ describe('the list of events', () => {
 describe('the list of places', () => {
   it('opens pages, webhooks, keys, events and documents, with the keyboard', async () => {
     const project = await service.project();
+    await createWebhook(project.admin, 'http://127.0.0.1:8/hook', { description: 'Research reindexing' });
     const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook', { description: 'Search index' });
     await project.admin('PUT', '/v1/documents/org:acme:plan', { body: { fields: { title: 'Plan' } } });
     const { body: events } = await project.admin('GET', '/v1/events?limit=1');
@@ -202,7 +203,14 @@ describe('the settings', () => {
     });
     await page.getByRole('button', { name: 'Send test email' }).click();
     await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(address)));
+    // A token id is long, and does not take the room of the details.
+    const { body: token } = await project.admin('POST', '/v1/tokens', {
+      body: { documents: ['a:*'], permissions: ['read'], ttl: 60 },
+    });
+    await project.admin('POST', `/v1/tokens/${token.token_id}/revoke`);
     await page.reload();
+    const details = page.getByRole('row', { name: /token.revoked/ }).locator('.details');
+    expect((await details.boundingBox())?.width).toBeGreaterThan(200);
     const row = page.getByRole('row', { name: /project/ }).first();
     const changed = page.getByRole('row', { name: /project.changed/ });
     expect(await changed.textContent()).toContain(`emails: ${address}, ${project.email} · name: Acme`);

@@ -60,7 +60,10 @@ export function destinationsOf(
   ];
 }
 
-/** The destinations that contain every word of a text, and the document or event that the text may name. */
+/**
+ * The destinations that contain every word of a text, and the document or event that the text may name. Names with words that start with
+ * the text come first.
+ */
 export function matches(all: readonly Destination[], text: string, environment: Environment): Destination[] {
   const typed = text.trim();
   const words = typed.toLowerCase().split(/\s+/);
@@ -68,7 +71,9 @@ export function matches(all: readonly Destination[], text: string, environment: 
     const content = `${name} ${note}`.toLowerCase();
     return words.every((word) => content.includes(word));
   });
-  return [...found.slice(0, MAX_RESULTS), ...named(typed, environment)];
+  const isStart = ({ name }: Destination) => words.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`));
+  const sorted = [...found.filter(isStart), ...found.filter((each) => !isStart(each))];
+  return [...sorted.slice(0, MAX_RESULTS), ...named(typed, environment)];
 }
 
 function named(text: string, environment: Environment): Destination[] {

@@ -76,7 +76,7 @@ function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: bool
       </small>
     </a>
   );
-  const changed: Column<Entry> = ['Changed', ({ target }) => linked('target', target)];
+  const changed: Column<Entry> = ['Changed', ({ target }) => linked('target', target), 'named'];
   const columns: Column<Entry>[] = [
     ['Action', ({ action }) => action, 'short'],
     ['Details', ({ detail }) => detailText(detail) || '–', 'details'],
