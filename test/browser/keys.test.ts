@@ -216,6 +216,25 @@ describe('a key', () => {
     ]);
   });
 
+  it('warns a week before it expires, on its page and on the overview', async () => {
+    const project = await service.project();
+    const expiringIn = async (name: string, days: number) => {
+      const expires_at = new Date(Date.now() + days * 86_400_000).toISOString();
+      return (await project.admin('POST', '/v1/keys', { body: { type: 'live', name, expires_at } })).body;
+    };
+    const soon = await expiringIn('Importer', 6);
+    const later = await expiringIn('Yearly', 300);
+    const page = await dashboard.signIn(project.adminKey, '/live');
+    const rows = page.locator('.attention li');
+    await rows.filter({ hasText: 'Importer' }).getByText(`svc_live_…${soon.hint}`).waitFor();
+    expect(await rows.count()).toBe(1);
+    await rows.getByRole('link', { name: 'View key' }).click();
+    await page.locator('.callout', { hasText: 'Rotating it keeps this expiry.' }).waitFor();
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/keys/${later.id}`);
+    await heading(page, 'Yearly').waitFor();
+    expect(await page.locator('.callout').count()).toBe(0);
+  });
+
   it('can be renamed', async () => {
     const project = await service.project();
     const { body } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });

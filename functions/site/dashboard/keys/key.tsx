@@ -11,7 +11,7 @@ import { useSession } from '../state/session.ts';
 import { AllowlistEditor } from './allowlist.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { KeyUsage } from './key-usage.tsx';
-import { environmentFor, isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
+import { environmentFor, expiresSoon, isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
 
 export function KeyPage({ id }: { id: string }) {
   const { call, environment } = useSession();
@@ -52,16 +52,25 @@ function OwnEnvironment({ of: { id, type } }: { of: Key }) {
   return null;
 }
 
-/** The successor of a rotated key, and when the key expires. */
+/** The successor of a rotated key, when the key expires, and what to do before. */
 function Handover({ of: key }: { of: Key }) {
   const { environment } = useSession();
-  if (!key.replaced_by || key.status === 'revoked') return null;
-  const successor = <a href={linkTo(environment, ['keys', key.replaced_by])}>the new key</a>;
-  if (key.status !== 'expiring' || !key.expires_at) return <Callout kind="info">Replaced by {successor}.</Callout>;
+  const successor = key.replaced_by && <a href={linkTo(environment, ['keys', key.replaced_by])}>the new key</a>;
+  if (key.status === 'revoked') return null;
+  if (!expiresSoon(key) || !key.expires_at) return successor && <Callout kind="info">Replaced by {successor}.</Callout>;
   return (
     <Callout kind="warning">
-      Replaced by {successor}. This key expires on <Time at={key.expires_at} />. Time left:{' '}
-      <Countdown to={key.expires_at} over="none, it has expired" />. Deploy the new key, then revoke this one.
+      {successor && <>Replaced by {successor}. </>}
+      This key expires on <Time at={key.expires_at} />. Time left:{' '}
+      <Countdown to={key.expires_at} over="none, it has expired" />.{' '}
+      {successor ? (
+        'Deploy the new key, then revoke this one.'
+      ) : (
+        <>
+          Rotating it keeps this expiry. To continue after it, deploy{' '}
+          <a href={linkTo(environment, ['keys', 'new'])}>another key</a>.
+        </>
+      )}
     </Callout>
   );
 }

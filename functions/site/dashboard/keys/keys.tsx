@@ -10,7 +10,7 @@ import { Choices, Input } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
 import { violationOf } from '../components/violations.ts';
-import { all, type Key, type ResponseOf } from '../state/api.ts';
+import { all, type Key, type ResponseOf, serverNow } from '../state/api.ts';
 import { type Loaded, useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { shownOf, useSession } from '../state/session.ts';
@@ -41,6 +41,11 @@ export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES
 export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string =>
   name === null ? `Unnamed ${type} key` : printable(name);
 export const isUsable = ({ status }: Pick<Key, 'status'>): boolean => status === 'active' || status === 'expiring';
+
+const SOON_MS = 7 * 24 * 60 * 60 * 1000;
+/** Whether a usable key expires so soon that its app needs another one. */
+export const expiresSoon = ({ status, expires_at }: Pick<Key, 'status' | 'expires_at'>): boolean =>
+  status === 'expiring' && expires_at !== null && Date.parse(expires_at) - serverNow() < SOON_MS;
 
 /** The keys of the project, or none if the user cannot read them. */
 export function useKeys(): Loaded<Key[]> {

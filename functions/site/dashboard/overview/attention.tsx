@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { Badge, ButtonLink } from '../components/basics.tsx';
 import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Countdown, Elapsed } from '../components/time.tsx';
-import { nameOf } from '../keys/keys.tsx';
+import { expiresSoon, nameOf } from '../keys/keys.tsx';
 import { REASONS, type UndeliverableEmail } from '../settings/undeliverable.tsx';
 import type { Key, Webhook } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { shownOf, useSession } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
@@ -72,20 +72,18 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
       time: ago(at),
       action: 'Open settings',
     })),
-    ...keys
-      .filter(({ status }) => status === 'expiring')
-      .map((key) => ({
-        badge: <Badge tone="waiting">expiring</Badge>,
-        name: nameOf(key),
-        href: linkTo(environment, ['keys', key.id]),
-        cause: 'API key',
-        time: key.expires_at && (
-          <>
-            in <Countdown to={key.expires_at} over="a moment" />
-          </>
-        ),
-        action: 'View key',
-      })),
+    ...keys.filter(expiresSoon).map((key) => ({
+      badge: <Badge tone="waiting">expiring</Badge>,
+      name: nameOf(key),
+      href: linkTo(environment, ['keys', key.id]),
+      cause: `${shownOf(key)}${key.replaced_by ? ' · replaced by a new key' : ''}`,
+      time: key.expires_at && (
+        <>
+          in <Countdown to={key.expires_at} over="a moment" />
+        </>
+      ),
+      action: 'View key',
+    })),
   ];
   if (rows.length === 0) return <p class="muted">Nothing needs attention.</p>;
   return (
