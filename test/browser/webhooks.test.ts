@@ -186,6 +186,8 @@ describe('a webhook', () => {
     const fresh = await copyShown(page);
     expect(fresh).toMatch(/^whsec_/);
     expect(fresh).not.toBe(secret);
+    const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody th');
+    await expect.poll(() => changes.first().textContent()).toBe('webhook.secret_rotated');
 
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
@@ -252,6 +254,15 @@ describe('the status of a webhook', () => {
     expect(await panels()).toEqual(['Health', 'Deliveries']);
     await page.goto(`${slow.stack.baseUrl}/dashboard#/live/webhooks/${id}?status=retrying`);
     await expect.poll(panels).toEqual(['Deliveries', 'Health']);
+    // After it was disabled and enabled again, the outage began before every delivery that is retrying.
+    await page.route(`**/v1/webhooks/${id}?*`, async (route) => {
+      const response = await route.fetch();
+      const [failing_since, disabled_at] = [2, 1].map((h) => new Date(Date.now() - h * 3_600_000).toISOString());
+      await route.fulfill({ response, json: { ...(await response.json()), failing_since, disabled_at } });
+    });
+    await page.reload();
+    await callout.getByText('Failing for 2 h').waitFor();
+    expect(await disabledAt.getAttribute('datetime')).toContain('T');
     await callout.getByRole('link', { name: event.type }).click();
     await heading(page, event.type).waitFor();
   });
@@ -371,6 +382,19 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => badge(page)).toBe('enabled');
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
+  });
+
+  it('is recovered from the overview, and a reload does not ask again', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
+    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?recover=1`);
+    await page.getByRole('dialog').getByText('There is nothing to send again.').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/live/webhooks/${id}`);
+    await page.reload();
+    await expect.poll(() => badge(page)).toBe('paused');
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
   it('shows each request and response, and copies the exact request of every attempt as curl', async () => {
@@ -593,7 +617,9 @@ describe('the overview', () => {
     await page.getByLabel('7 days').check();
     await expect.poll(() => count('Succeeded')).toBe('4');
     await fact(page, 'Failed attempts').waitFor();
-    await page.locator('.attention li', { hasText: 'expiring' }).getByText('in 23 h').waitFor();
+    const expiring = page.locator('.attention li', { hasText: 'expiring' });
+    await expiring.getByText('in 23 h').waitFor();
+    await expiring.getByText(`svc_live_…${old.hint} · replaced by a new key`).waitFor();
     await page.locator('.attention').getByRole('link', { name: failing.url }).click();
     await heading(page, failing.url).waitFor();
 

@@ -15,14 +15,18 @@ interface FailingProps {
 }
 
 /** Shows why an enabled webhook is failing, and when the service would disable it. */
-export function Failing({ of: { id, failing_since }, version }: FailingProps) {
+export function Failing({ of: { id, failing_since, disabled_at }, version }: FailingProps) {
   const { call, environment } = useSession();
-  const latestOf = (query: { until?: string | undefined }) => () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, status: 'retrying', limit: '1' } });
-  const [latest] = useLoaded(id, latestOf({}), version).value?.data ?? [];
-  // The delivery that failed first reaches its sixth failure first.
-  const until = failing_since ?? undefined;
-  const [first] = useLoaded(`${id} ${until}`, latestOf({ until }), version).value?.data ?? [];
+  const retrying = (query: { until?: string | undefined; limit: string }) => () =>
+    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, status: 'retrying' } });
+  const [latest] = useLoaded(id, retrying({ limit: '1' }), version).value?.data ?? [];
+  // The delivery that failed first reaches its sixth failure first. If the webhook was disabled in this outage, it is the oldest one
+  // that is retrying, because the earlier ones were canceled.
+  const until = disabled_at === null ? (failing_since ?? undefined) : undefined;
+  const limit = disabled_at === null ? '1' : '100';
+  const oldest = useLoaded(`${id} ${until}`, retrying({ until, limit }), version).value;
+  const isAll = disabled_at === null || oldest?.next_cursor === null;
+  const first = isAll ? oldest?.data.at(-1) : undefined;
   const last = latest?.attempts.at(-1);
   const disabledAt = first && disabledAtOf(first);
   return (

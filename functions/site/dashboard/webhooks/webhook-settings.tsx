@@ -2,13 +2,16 @@ import { useState } from 'preact/hooks';
 import { Button, Facts, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
 import { Time } from '../components/time.tsx';
+import { LatestChanges } from '../settings/audit.tsx';
 import type { Webhook } from '../state/api.ts';
+import { useSession } from '../state/session.ts';
 import { Verification } from './verification.tsx';
 import { DeleteDialog, RotateSecretDialog } from './webhook-dialogs.tsx';
 import { EditWebhook } from './webhook-form.tsx';
 
 /** The settings of a webhook, and its deletion. */
 export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
+  const { isAdmin } = useSession();
   const [dialog, setDialog] = useState<'rotate' | 'delete'>();
   const close = () => setDialog(undefined);
   return (
@@ -40,6 +43,7 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
           ]}
         </Facts>
       </Panel>
+      {isAdmin && <LatestChanges of={webhook.id} version={Date.parse(webhook.updated_at)} />}
       <Panel
         title="Delete this webhook"
         actions={

@@ -5,7 +5,7 @@ import { Await, ProblemNote } from '../components/feedback.tsx';
 import { DeliveryLog } from '../deliveries/delivery-log.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
+import { linkTo, replaceBy } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { Health } from './health.tsx';
 import { RecoverDialog } from './recover-dialog.tsx';
@@ -78,6 +78,7 @@ export function WebhookPage({ id, tab, query }: PageProps) {
                 onClose={() => {
                   setRecovering(false);
                   reload();
+                  replaceBy(linkTo(environment, ['webhooks', id], withoutRecovery(query))); // a reload does not open it again
                 }}
               />
             )}
@@ -87,6 +88,9 @@ export function WebhookPage({ id, tab, query }: PageProps) {
     </>
   );
 }
+
+const withoutRecovery = (query: URLSearchParams) =>
+  Object.fromEntries([...query].filter(([name]) => name !== 'recover'));
 
 /** The endpoint URL, which is the heading of a webhook without a description. */
 function Address({ of: { url, description } }: { of: Webhook }) {
