@@ -1,10 +1,13 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { sizeOf } from '../../../../infra/local/memory/values.ts';
 import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { createProject } from '../project.ts';
 import { startBench } from '../stack.ts';
 import { isOfStats, Meter } from './meter.ts';
-import { storedBytesOf } from './storage.ts';
+
+/** The bytes that DynamoDB adds to every stored item for indexing (DynamoDB pricing). */
+const ITEM_OVERHEAD_BYTES = 100;
 
 /** Starts a local stack with a project and a meter. `speed` is the factor for queue delays and schedules. */
 export async function startMetered(assembly: string, speed: number) {
@@ -47,7 +50,7 @@ export async function startMetered(assembly: string, speed: number) {
       const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.template.ref(table?.id ?? '') }));
       client.destroy();
       const items = Items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
-      return items.reduce((total, item) => total + storedBytesOf(item), 0);
+      return items.reduce((total, item) => total + ITEM_OVERHEAD_BYTES + sizeOf(item as never), 0);
     },
     stop,
   };
