@@ -3,7 +3,7 @@ import type { IConstruct } from 'constructs';
 
 /**
  * Sets a logical id that does not depend on the position of the construct in the tree. CloudFormation replaces a resource whose
- * logical id changes, which loses its data or address. `test/infra/upgrades.test.ts` lists the ids.
+ * logical id changes, which loses its data or address. `test/stack/long/upgrades` compares them with the previous release.
  */
 export function pinLogicalId(construct: IConstruct, logicalId: string): void {
   const resource = CfnResource.isCfnResource(construct) ? construct : construct.node.defaultChild;

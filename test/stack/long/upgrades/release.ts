@@ -25,8 +25,8 @@ export interface ReleaseSource {
  * Extracts the source of a release from git, and synthesizes it like `cdk synth`, with the packages of this checkout. A clone
  * needs the commits and no tags. Throws if a shallow clone lacks the commit.
  */
-export function extractRelease({ version, commit }: Release, repository = projectRoot): ReleaseSource {
-  const git = (...args: string[]) => spawnSync('git', args, { cwd: repository, maxBuffer: 2 ** 28 });
+export function extractRelease({ version, commit }: Release): ReleaseSource {
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: projectRoot, maxBuffer: 2 ** 28 });
   if (git('cat-file', '-e', `${commit}^{commit}`).status !== 0) {
     throw new UserError(
       `This clone lacks commit ${commit} of release ${version}. Fetch it with: git fetch --unshallow, or git fetch origin ${commit}`,

@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readRoutes } from '../../../../infra/local/gateway/routes.ts';
 import { createState } from '../../../../infra/local/services/state.ts';
-import { keptResources } from '../../../infra/kept-resources.ts';
 import { everyOption, synth } from '../../../infra/synth.ts';
 import { eventually, FAST } from '../../../support/service.ts';
 import { readTemplate } from '../../local/gateway.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './deployment.ts';
+import { keptResources } from './kept-resources.ts';
 import { consumersOf, failedStarts, mixed, resourcesOf } from './mixed.ts';
 import { extractRelease, type ReleaseSource, releases } from './release.ts';
 import {
@@ -172,14 +172,5 @@ describe('the changelog', () => {
       new RegExp(`^## \\[${version}\\] - (.*)$`, 'm').exec(readFileSync('CHANGELOG.md', 'utf8')) ?? [];
     const committed = execFileSync('git', ['show', '-s', '--format=%cI', commit], { encoding: 'utf8' });
     expect(date >= new Date(committed.trim()).toISOString().slice(0, 10), `${date}, ${committed}`).toBe(true);
-  });
-});
-
-describe('a shallow clone', () => {
-  it('names the missing commit of a release and the command that fetches it', () => {
-    const commit = '0'.repeat(40);
-    expect(() => extractRelease({ version: '0.0.1', commit, everyOption: {} })).toThrow(
-      `This clone lacks commit ${commit} of release 0.0.1. Fetch it with: git fetch --unshallow, or git fetch origin ${commit}`,
-    );
   });
 });
