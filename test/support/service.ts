@@ -77,11 +77,9 @@ export function useService(options: Options = {}): Service {
     running = await found;
     running.log.length = 0;
     running.stack.endpoints.invalidRequests.length = 0;
-    running.stack.cloudWatch.invalidEvents.length = 0;
   });
   afterAll(() => {
     expect(running.stack.endpoints.invalidRequests, 'requests of the functions that AWS refuses').toEqual([]);
-    expect(running.stack.cloudWatch.invalidEvents, 'metrics that CloudWatch ignores').toEqual([]);
   });
 
   const as =

@@ -4,7 +4,6 @@ import type { InvalidRequest } from '../../../infra/local/models/invalid-request
 import { requireModel } from '../../../infra/local/models/models.ts';
 import { operationOf } from '../../../infra/local/models/operations.ts';
 import { requireEmail } from '../../../infra/local/models/ses.ts';
-import { embeddedMetrics } from '../../support/cloudwatch/embedded.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
 
 /*
@@ -114,20 +113,6 @@ const REFUSED_BY_OTHERS: [service: string, rule: string, request: OtherRequest, 
   ['s3', 'no key', ['PUT', '/bucket', {}], 'InvalidRequest'],
 ];
 
-/** CloudWatch User Guide, "Specification: Embedded metric format". */
-const metrics = (members: object) => ({
-  _aws: { Timestamp: 1, CloudWatchMetrics: [{ Namespace: 'n', Dimensions: [['d']], Metrics: [{ Name: 'm' }] }] },
-  d: 'v',
-  m: 1,
-  ...members,
-});
-const IGNORED_BY_CLOUDWATCH: [rule: string, event: Record<string, unknown>][] = [
-  ['101 values', metrics({ m: Array(101).fill(1) })],
-  ['a value that is a text', metrics({ m: '1' })],
-  ['an infinite value', metrics({ m: Number.POSITIVE_INFINITY })],
-  ['a dimension without a value', metrics({ d: undefined })],
-];
-
 const errorOf = (act: () => unknown): InvalidRequest => {
   try {
     act();
@@ -166,15 +151,5 @@ describe('the service models', () => {
       requireModel(service, found?.operation ?? '', found?.input);
     });
     expect(error.code).toBe(code);
-  });
-});
-
-describe('CloudWatch', () => {
-  it('extracts metrics within the limits', () => {
-    expect(embeddedMetrics(metrics({}))).toHaveLength(1);
-  });
-
-  it.each(IGNORED_BY_CLOUDWATCH)('ignores %s', (_rule, event) => {
-    expect(() => embeddedMetrics(event)).toThrow('CloudWatch extracts no metric');
   });
 });
