@@ -27,10 +27,6 @@ type Publish = (type: EmailEventType, email: AcceptedEmail, at: Date) => void;
 export class LocalSes {
   /** The numbers of bounces and complaints, which tests set. */
   readonly returned = { bounces: 0, complaints: 0 };
-  /** The verified recipients in the sandbox, or `null` outside the sandbox. */
-  sandbox: ReadonlySet<string> | null = null;
-  /** The suppression list of the account. SES accepts emails to these addresses but does not send them. */
-  readonly suppressed = new Set<string>();
   /** Receives the events of emails. */
   publish: Publish = () => {};
   private readonly now: () => number;
@@ -62,11 +58,9 @@ export class LocalSes {
       this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
     }
     requireEmail({ source: of('Source'), recipients, subject: of('Message.Subject.Data'), bytes: body.length });
-    this.requireVerified(recipients);
     const messageId = randomUUID();
     const email = { source: of('Source'), messageId, configurationSet, tags: tagsOf(form) };
     for (const to of recipients) {
-      if (this.suppressed.has(to)) continue;
       this.keep({
         to,
         from: of('Source'),
@@ -90,16 +84,6 @@ export class LocalSes {
     if (!type) return;
     this.returned[type === 'Bounce' ? 'bounces' : 'complaints']++;
     this.publish(type, email, new Date(this.now()));
-  }
-
-  /** SES Developer Guide, "Moving out of the Amazon SES sandbox". */
-  private requireVerified(recipients: readonly string[]): void {
-    const unverified = this.sandbox ? recipients.filter((each) => !this.sandbox?.has(each)) : [];
-    if (unverified.length > 0)
-      throw new ServiceError(
-        'MessageRejected',
-        `Email address is not verified. The following identities failed the check: ${unverified.join(', ')}`,
-      );
   }
 
   private keep(email: SentEmail): void {

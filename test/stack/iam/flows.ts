@@ -162,10 +162,10 @@ export async function createFlows(service: Service): Promise<Record<string, () =
     },
     SenderEmailEvents: async () => {
       const { id, admin: customer } = await service.project();
-      const emails = ['bounce@example.com', 'works@example.com'];
+      const emails = ['bounce@example.com', 'complaint@example.com', 'works@example.com'];
       await ok(customer('PATCH', '/v1/project', { body: { emails } }));
       await ok(customer('POST', '/v1/project/test-mail'));
-      await eventually(async () => (await ok(customer('GET', '/v1/project'))).undeliverable_emails.length === 1);
+      await eventually(async () => (await ok(customer('GET', '/v1/project'))).undeliverable_emails.length === 2);
       for (let i = 0; i < MAX_EMAILS; i++) await ok(customer('POST', '/v1/keys', { body: { type: 'admin' } }));
       stack.clock.advance(EMAIL_WINDOW_MS);
       // At this speed, a check can run before the emails it would summarize are stored. The next email starts another check.
