@@ -4,10 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { dev } from '../../infra/commands/dev.ts';
 import { elementsOf } from '../../infra/commands/listen.ts';
+import { readDelivery } from '../../infra/commands/received.ts';
+import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { ran } from '../support/shell.ts';
 
 const START = Date.parse('2026-01-31T12:00:00Z');
+/** A number that a double changes. */
+const NUMBER = '12345678901234567890';
 const SECRET = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
 
 interface Listed {
@@ -34,6 +38,7 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
       id,
       type,
       timestamp: new Date(at).toISOString(),
+      data: 'NUMBER',
     });
     const wanted = searchParams.get('type');
     if (pathname === '/v1/events') lists.push(wanted ?? 'all types');
@@ -42,9 +47,9 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
       .sort((a, b) => b.at - a.at);
     const from = Number(searchParams.get('cursor') ?? 0);
     const next = from + 100 < listed.length ? String(from + 100) : null;
-    const body = { data: listed.slice(from, from + 100).map(shown), next_cursor: next };
+    const body = JSON.stringify({ data: listed.slice(from, from + 100).map(shown), next_cursor: next });
     response.setHeader('Date', new Date(START).toUTCString());
-    response.writeHead(fails(pathname) ?? 200).end(JSON.stringify(body));
+    response.writeHead(fails(pathname) ?? 200).end(body.replaceAll('"NUMBER"', NUMBER));
   });
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
@@ -143,11 +148,13 @@ describe('listen', () => {
     await expect(linesOf(api, [])).rejects.toThrow('401');
   });
 
-  it('follows no redirect, because the next server would receive the signature', async () => {
+  it('forwards events with their signature, and follows no redirect, because the next server would receive it', async () => {
     const api = await startApi();
-    const paths: (string | undefined)[] = [];
-    const endpoint = http.createServer(({ url }, response) => {
-      paths.push(url);
+    const requests: string[] = [];
+    const endpoint = http.createServer(async (request, response) => {
+      const body = (await readBody(request)) ?? Buffer.alloc(0);
+      const { line } = readDelivery(SECRET, request.headers as Record<string, string>, body);
+      requests.push(`${request.url} ${line}`);
       response.writeHead(307, { Location: '/elsewhere' }).end();
     });
     servers.push(endpoint.listen(0, '127.0.0.1'));
@@ -155,6 +162,7 @@ describe('listen', () => {
     const forwardTo = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
     const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}], { forwardTo });
     expect(lines.at(-1)).toContain('→ 307');
-    expect(paths).toEqual(['/hook']);
+    const forwarded = new RegExp(`^/hook ✓ verified  document\\.changed  attempt 1[^]*"data":${NUMBER}}`);
+    expect(requests).toEqual([expect.stringMatching(forwarded)]);
   });
 });
