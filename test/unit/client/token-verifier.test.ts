@@ -21,7 +21,8 @@ function verifier(response: object = active(), { status = 200, maxCached = 10, r
     baseUrl: 'https://api.example.com',
     credential: 'key',
     maxCached,
-    fetch: async (_url, init) => {
+    fetch: async (url, init) => {
+      expect(url).toBe('https://api.example.com/v1/tokens/verify');
       sent.push(JSON.parse(String(init?.body)));
       vi.setSystemTime(Date.now() + responseSeconds * 1000);
       return new Response(JSON.stringify(response), { status });
