@@ -60,6 +60,12 @@ describe('a change of a webhook', () => {
     expect(await applied(change, before)).toEqual({ stored, detail });
   });
 
+  it('forgets the pace of the endpoint when the webhook is enabled', async () => {
+    const before = { ...webhook, ...proven, status: 'disabled', disabledReason: 'paused' } as const;
+    const { stored } = await applied({ status: 'enabled' }, before);
+    expect(stored).toEqual({ ...key, ...webhook, updatedAt: now });
+  });
+
   it.each(
     Object.keys(ChangeWebhook.entries).filter((name) => DEFAULT_SETTINGS[name] !== undefined),
   )('stores nothing when %s is absent and gets its default', async (name) => {
