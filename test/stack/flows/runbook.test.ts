@@ -125,10 +125,14 @@ it('delivers events that the stream dropped, and repeats no recorded attempt', a
 });
 
 it('enables the webhooks that failed deliveries disabled, and delivers their events', async () => {
-  const live = await (await service.project()).client('live');
+  const project = await service.project();
+  const live = await project.client('live');
   const receiver = await startReceiver(500);
-  const webhook = await createWebhook(live, receiver.url);
+  const webhook = await createWebhook(live, receiver.url, { events: ['sync.conflict'] });
   const { id } = (await publish(live)).body;
+  const ids = { webhookId: webhook.id, eventId: id, projectId: project.id, environment: 'live' };
+  const lastAttempt = JSON.stringify({ ...ids, run: 0, attempt: 6, trigger: 'schedule' });
+  service.stack.queues.get('Deliveries')?.send(lastAttempt);
   await settled(live, webhook.id, id);
   receiver.behave(200);
   await run('enable-webhooks', { time: new Date(service.stack.clock.now() - 3_600_000).toISOString() });
