@@ -9,7 +9,6 @@ import { settingsOf } from '../infra/settings.ts';
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
 const release = readFileSync('.github/workflows/release.yml', 'utf8');
-const dependabot = readFileSync('.github/dependabot.yml', 'utf8');
 const { engines, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 describe('the workflow', () => {
@@ -99,20 +98,6 @@ describe('the threat model', () => {
     expect(named.length).toBeGreaterThan(8);
     const exists = (path: string) => existsSync(path) || existsSync(`${path}.test.ts`);
     expect(named.map(([, path = '']) => path).filter((path) => !exists(path))).toEqual([]);
-  });
-});
-
-describe('the updates', () => {
-  it('cover directories that have the files of their ecosystem', () => {
-    const files: Record<string, string> = {
-      npm: 'package.json',
-      'github-actions': '.github/workflows',
-      pip: 'requirements.txt',
-    };
-    const updates = [...dependabot.matchAll(/package-ecosystem: (.+)\n +directory: (.+)/g)];
-    expect(updates.length).toBe(dependabot.match(/package-ecosystem/g)?.length);
-    for (const [, ecosystem = '', directory = ''] of updates)
-      expect(existsSync(join('.', directory, files[ecosystem] ?? 'unknown')), `${ecosystem} ${directory}`).toBe(true);
   });
 });
 
