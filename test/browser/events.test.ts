@@ -252,6 +252,8 @@ describe('the settings', () => {
     const page = await dashboard.signIn(project.adminKey, '/live');
     const row = page.getByRole('listitem').filter({ hasText: bounced });
     await row.getByText('an email bounced').waitFor();
+    const [badge, line] = [row.locator('.badge'), row.locator('small')];
+    expect((await badge.boundingBox())?.height).toBeLessThan(1.5 * ((await line.boundingBox())?.height ?? 0)); // one line
     await row.getByRole('link', { name: 'Open settings' }).click();
     await page.getByRole('button', { name: `Confirm ${bounced}` }).click();
     await page.getByText(`A test email is on its way to ${bounced}.`).waitFor();
