@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { PageTitle } from './components/basics.tsx';
+import { Link, PageTitle } from './components/basics.tsx';
 import { DeliveryPage } from './deliveries/delivery.tsx';
 import { DocumentPage } from './documents/document.tsx';
 import { NewDocument } from './documents/document-editor.tsx';
@@ -13,7 +13,7 @@ import { Settings } from './settings/settings.tsx';
 import { SignIn } from './settings/sign-in.tsx';
 import { Shell } from './shell.tsx';
 import { createCall } from './state/api.ts';
-import { linkTo, type Place, usePlace } from './state/router.ts';
+import { type Place, usePlace } from './state/router.ts';
 import { canOpen, environmentsOf, keyIdOf, keyTypeOf, SessionContext, useSession } from './state/session.ts';
 import { useSignInState } from './state/sign-in-state.ts';
 import { Tokens } from './tokens/tokens.tsx';
@@ -95,7 +95,7 @@ function pageAt({ environment, segments, query }: Place) {
     <>
       <PageTitle>Not found</PageTitle>
       <p>
-        This page does not exist. <a href={linkTo(environment)}>Go to the overview</a>.
+        This page does not exist. <Link to={[]}>Go to the overview</Link>.
       </p>
     </>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Environment } from '../../../lib/space.ts';
+import { Link } from './components/basics.tsx';
 import { Icon } from './components/icons.tsx';
 import { Finder } from './finder/finder.tsx';
 import { linkTo, type Place } from './state/router.ts';
@@ -38,12 +39,12 @@ export function Shell({ place, environments, projectVersion, onSignOut, children
       </button>
       <header class="masthead">
         <div class="top">
-          <a class="brand" href={linkTo(environment)}>
+          <Link class="brand" to={[]}>
             Document Sync Service
             <small title={`Signed in with ${keyId}`}>
               {project.value ? `${project.value.name} · ${shownKey}` : shownKey}
             </small>
-          </a>
+          </Link>
           <Finder />
           {environments.length > 1 && <EnvironmentSwitch of={environments} current={environment} section={section} />}
           <button type="button" class="button quiet" onClick={onSignOut}>

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import type { Problem, Result } from '../state/api.ts';
+import { useRef } from 'preact/hooks';
+import type { Result } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
 import { Button, Form } from './basics.tsx';
 import { ProblemNote } from './feedback.tsx';
-import { otherProblem } from './violations.ts';
+import { FormProblem, otherProblem } from './violations.ts';
 
 export interface Action<Value> {
   /** The text of the button. */
@@ -12,9 +14,9 @@ export interface Action<Value> {
   /** Sends the request. It is not called again before its end. */
   act: () => Promise<Result<Value>>;
   onDone: (value: Value) => void;
-  /** The members of the request whose violations `children` shows. */
-  fields?: readonly string[];
-  children: ComponentChildren | ((problem: Problem | undefined) => ComponentChildren);
+  /** The message about the success. */
+  announcement?: string;
+  children: ComponentChildren;
 }
 
 interface Props<Value> extends Action<Value> {
@@ -29,20 +31,24 @@ export function ActionForm<Value>({
   kind = 'primary',
   act,
   onDone,
-  fields = [],
+  announcement,
   children,
   others,
   isDialog = false,
 }: Props<Value>) {
+  const { announce } = useSession();
   const { busy, problem, send } = useSending(act);
+  const { current: shown } = useRef(new Set<string>());
   const submit = async () => {
     const value = await send();
-    if (value !== undefined) onDone(value);
+    if (value === undefined) return;
+    if (announcement) announce(announcement);
+    onDone(value);
   };
   return (
     <Form onSubmit={submit}>
-      {typeof children === 'function' ? children(problem) : children}
-      <ProblemNote problem={otherProblem(problem, fields)} />
+      <FormProblem.Provider value={{ problem, shown }}>{children}</FormProblem.Provider>
+      <ProblemNote problem={otherProblem(problem, shown)} />
       <div class={isDialog ? 'actions end' : 'actions'}>
         {isDialog && others}
         <Button type="submit" kind={kind} busy={busy}>

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 interface ButtonProps {
@@ -117,6 +119,12 @@ export function Badge({ tone, icon = tone, children }: { tone: Tone; icon?: Icon
   );
 }
 
+export const Warning = ({ children }: { children: string }) => (
+  <Badge tone="waiting" icon="warning">
+    {children}
+  </Badge>
+);
+
 export type Fact = [name: string, value: ComponentChildren];
 
 /** A list of names and values. */
@@ -133,23 +141,25 @@ export function Facts({ children }: { children: Fact[] }) {
   );
 }
 
-export function ButtonLink({
-  href,
-  children,
-  kind = 'plain',
-  onClick,
-}: {
-  href: string;
+interface LinkProps {
+  /** The path of the page in the environment. */
+  to: readonly string[];
+  query?: Record<string, string | undefined> | undefined;
   children: ComponentChildren;
-  kind?: string;
+  class?: string;
+  title?: string;
   onClick?: () => void;
-}) {
-  return (
-    <a class={`button ${kind}`} href={href} onClick={onClick}>
-      {children}
-    </a>
-  );
 }
+
+/** A link to a page of the current environment. */
+export function Link({ to, query, ...rest }: LinkProps) {
+  const { environment } = useSession();
+  return <a href={linkTo(environment, to, query)} {...rest} />;
+}
+
+export const ButtonLink = ({ kind = 'plain', ...link }: LinkProps & { kind?: 'primary' | 'plain' }) => (
+  <Link class={`button ${kind}`} {...link} />
+);
 
 interface FormProps {
   onSubmit: () => void;
@@ -162,7 +172,8 @@ interface FormProps {
 export function Form({ onSubmit, children, ...rest }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const isSubmitted = useRef(false);
-  useLayoutEffect(() => {
+  // `useLayoutEffect` runs before the fields of a form with a request show its problem.
+  useEffect(() => {
     const invalid = isSubmitted.current && form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
     if (!invalid) return;
     isSubmitted.current = false;

@@ -2,7 +2,8 @@ import { FAILURES, type Failure } from '../../../../lib/deliveries/failure-codes
 import type { Trigger } from '../../../../lib/deliveries/retry-schedule.ts';
 import type { Delivery } from '../state/api.ts';
 import { Badge, type Tone } from './basics.tsx';
-import { Countdown } from './time.tsx';
+import type { Column } from './table.tsx';
+import { In, ShortTime } from './time.tsx';
 
 export type DeliveryStatus = Delivery['status'];
 export type Attempt = Delivery['attempts'][number];
@@ -33,13 +34,13 @@ export const TRIGGER_NAMES: Record<Trigger, string> = {
 export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
 
 /** The status of a delivery in a list, with the time until the next attempt. */
-export const DeliveryState = ({ of: { status, next_attempt_at } }: { of: Delivery }) => (
+const DeliveryState = ({ of: { status, next_attempt_at } }: { of: Delivery }) => (
   <>
     <DeliveryBadge status={status} />
     {status === 'retrying' && next_attempt_at && (
       <small>
         {' '}
-        next in <Countdown to={next_attempt_at} over="a moment" />
+        next <In to={next_attempt_at} />
       </small>
     )}
   </>
@@ -69,7 +70,7 @@ export function outcomeText({ status_code, error }: Attempt): string {
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The response to the last attempt, in a few words. */
-export function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
+function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
   const last = attempts.at(-1);
   if (!last) return <span class="muted">none</span>;
   return (
@@ -82,8 +83,15 @@ export function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
   );
 }
 
-export const LastDuration = ({ of: attempt }: { of: Attempt | undefined }) =>
-  attempt ? <>{attempt.duration_ms.toLocaleString()} ms</> : <>–</>;
+/** The columns of every list of deliveries. */
+export const OUTCOME_COLUMNS: readonly Column<Delivery>[] = [
+  ['Status', (delivery) => <DeliveryState of={delivery} />],
+  ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
+  ['Duration', ({ attempts }) => durationOf(attempts.at(-1)), 'number'],
+  ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
+];
+const durationOf = (attempt: Attempt | undefined): string =>
+  attempt ? `${attempt.duration_ms.toLocaleString()} ms` : '–';
 
 const ADVICE: Partial<Record<Failure, string>> = {
   timeout: 'Respond first, within 5 seconds, and process the event afterwards.',

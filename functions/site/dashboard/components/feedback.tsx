@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import type { Problem } from '../state/api.ts';
 import type { Draft, Loaded } from '../state/hooks.ts';
 import { problemText } from '../state/session.ts';
-import { Button, PageTitle } from './basics.tsx';
+import { Button, Link, PageTitle } from './basics.tsx';
 
 export function ProblemNote({ problem }: { problem: Problem | string | undefined }) {
   if (problem === undefined) return null;
@@ -45,8 +45,6 @@ export const ProblemTitle = ({ of: { status } }: { of: Problem }) => (
 
 interface AwaitProps<Value> {
   of: Loaded<Value>;
-  /** Whether the value has the heading of the page, so that a problem needs one. */
-  isPage?: boolean;
   children: (value: Value) => ComponentChildren;
 }
 
@@ -57,7 +55,7 @@ const ShownProblem = createContext<string | undefined>(undefined);
  * Shows the loaded value. Until then it shows placeholder lines, or the problem with a button that tries again. An outage is shown once, by
  * the outer of two values.
  */
-export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>) {
+export function Await<Value>({ of, children }: AwaitProps<Value>) {
   const shown = useContext(ShownProblem);
   const note = of.problem?.code !== shown && <ProblemNote problem={of.problem} />;
   if (of.value !== undefined) {
@@ -71,20 +69,15 @@ export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>
     );
   }
   if (of.problem) {
-    return (
-      <>
-        {isPage && <ProblemTitle of={of.problem} />}
-        {of.problem.status === 404 ? (
-          <div class="empty" role="alert">
-            {problemText(of.problem)} It may have been deleted.
-          </div>
-        ) : (
-          <div class="empty">
-            {note}
-            <Button onClick={of.reload}>Try again</Button>
-          </div>
-        )}
-      </>
+    return of.problem.status === 404 ? (
+      <div class="empty" role="alert">
+        {problemText(of.problem)} It may have been deleted.
+      </div>
+    ) : (
+      <div class="empty">
+        {note}
+        <Button onClick={of.reload}>Try again</Button>
+      </div>
     );
   }
   return (
@@ -93,3 +86,20 @@ export function Await<Value>({ of, isPage = false, children }: AwaitProps<Value>
     </output>
   );
 }
+
+interface ItemPageProps<Value> extends AwaitProps<Value> {
+  /** The path and the title of the list. */
+  section: string;
+  title: string;
+}
+
+/** The page of an entry of a list, with a link to the list. Without the entry, its problem has the heading. */
+export const ItemPage = <Value,>({ section, title, of, children }: ItemPageProps<Value>) => (
+  <>
+    <p class="up">
+      <Link to={[section]}>{title}</Link>
+    </p>
+    {of.value === undefined && of.problem && <ProblemTitle of={of.problem} />}
+    <Await of={of}>{children}</Await>
+  </>
+);

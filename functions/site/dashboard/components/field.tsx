@@ -1,9 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { useViolation } from './violations.ts';
 
 interface FieldProps {
   label: string;
   hint?: ComponentChildren;
+  /** The member of the request of the form, whose violation is an error of the field. */
+  name?: string;
+  /** The entries of a list in one line, because a violation has the number of its entry. */
+  entries?: readonly string[];
+  /** Another error. */
   error?: string | undefined;
   children: (attributes: {
     id: string;
@@ -13,8 +19,9 @@ interface FieldProps {
 }
 
 /** A control with its label, hint and error. */
-export function Field({ label, hint, error, children }: FieldProps) {
+export function Field({ label, hint, name, entries, error: other, children }: FieldProps) {
   const id = useId();
+  const error = useViolation(name, entries) ?? other;
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div class="field">
@@ -106,29 +113,31 @@ export function Select({ value, options, onChange, ...field }: SelectProps) {
 
 interface ChoicesProps<Option extends string> {
   legend: string;
-  type: 'radio' | 'checkbox';
+  /** The member of the request of the form. */
+  name?: string;
   options: readonly (readonly [value: Option, text: ComponentChildren, meaning?: string])[];
-  chosen: readonly Option[];
-  onChange: (chosen: Option[]) => void;
-  error?: string | undefined;
+  value: readonly Option[];
+  onInput: (chosen: Option[]) => void;
   /** The label of a checkbox that selects all. */
   all?: string;
+  type?: 'radio' | 'checkbox';
 }
 
-/** Radio buttons or checkboxes, each with an explanation. */
+/** Checkboxes, each with an explanation. */
 export function Choices<Option extends string>({
   legend,
-  type,
+  name,
   options,
-  chosen,
-  onChange,
-  error,
+  value: chosen,
+  onInput,
   all,
+  type = 'checkbox',
 }: ChoicesProps<Option>) {
   const id = useId();
+  const error = useViolation(name);
   const toggle = (option: Option, isOn: boolean) => {
-    if (type === 'radio') onChange([option]);
-    else onChange(options.map(([each]) => each).filter((each) => (each === option ? isOn : chosen.includes(each))));
+    if (type === 'radio') onInput([option]);
+    else onInput(options.map(([each]) => each).filter((each) => (each === option ? isOn : chosen.includes(each))));
   };
   return (
     <fieldset class="field choices" aria-describedby={error ? `${id}-error` : undefined}>
@@ -139,7 +148,7 @@ export function Choices<Option extends string>({
             type="checkbox"
             checked={chosen.length === options.length}
             indeterminate={chosen.length > 0 && chosen.length < options.length}
-            onChange={(event) => onChange(event.currentTarget.checked ? options.map(([each]) => each) : [])}
+            onChange={(event) => onInput(event.currentTarget.checked ? options.map(([each]) => each) : [])}
           />
           {all}
         </label>
@@ -168,3 +177,13 @@ export function Choices<Option extends string>({
     </fieldset>
   );
 }
+
+interface ChoiceProps<Option extends string> extends Pick<ChoicesProps<Option>, 'legend' | 'name' | 'options'> {
+  value: Option;
+  onInput: (chosen: Option) => void;
+}
+
+/** Radio buttons, each with an explanation. */
+export const Choice = <Option extends string>({ value, onInput, ...choices }: ChoiceProps<Option>) => (
+  <Choices type="radio" value={[value]} onInput={([chosen = value]) => onInput(chosen)} {...choices} />
+);

@@ -1,6 +1,5 @@
 import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { ButtonLink } from './basics.tsx';
 
 /** A column: its title, its cells and, if they need one, their class. The first column names the row. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren, className?: string];
@@ -164,6 +163,11 @@ interface PagerProps {
 /** Links to the first and the next page of a list, where there are any. A new page starts with its first row. */
 export function Pager({ cursor, next, at, names: [first, following] = ['Newest', 'Older'], children }: PagerProps) {
   const row = useRef<HTMLDivElement>(null);
+  const page = (name: string, href: string) => (
+    <a class="button plain" href={href}>
+      {name}
+    </a>
+  );
   useLayoutEffect(() => {
     const table = row.current?.parentElement?.querySelector('table');
     if (cursor && table && table.getBoundingClientRect().top < 0) table.scrollIntoView();
@@ -171,8 +175,8 @@ export function Pager({ cursor, next, at, names: [first, following] = ['Newest',
   return (
     <div class="actions" ref={row}>
       {children}
-      {cursor && <ButtonLink href={at({})}>{first}</ButtonLink>}
-      {next && <ButtonLink href={at({ cursor: next })}>{following}</ButtonLink>}
+      {cursor && page(first, at({}))}
+      {next && page(following, at({ cursor: next }))}
     </div>
   );
 }

@@ -60,6 +60,13 @@ export function Countdown({ to, over }: { to: string; over: string }) {
   );
 }
 
+/** Counts down to a time, as in `in 3 min 20 s`. */
+export const In = ({ to }: { to: string }) => (
+  <>
+    in <Countdown to={to} over="a moment" />
+  </>
+);
+
 /** Shows how long a state has lasted in its largest unit, and when it began on hover. */
 export function Elapsed({ since }: { since: string }) {
   const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1000));

@@ -1,11 +1,29 @@
+import { createContext } from 'preact';
+import { useContext, useLayoutEffect } from 'preact/hooks';
 import type { Problem } from '../state/api.ts';
+
+/** The problem of a form, and the members of its request whose violations are shown at a field. */
+export const FormProblem = createContext<{ problem: Problem | undefined; shown: Set<string> } | null>(null);
+
+/** The violation of a member of the request of the form. The form shows the violations of other members below its fields. */
+export function useViolation(name: string | undefined, entries?: readonly string[]): string | undefined {
+  const form = useContext(FormProblem);
+  const shown = form?.shown;
+  useLayoutEffect(() => {
+    if (name === undefined) return;
+    shown?.add(name);
+    return () => void shown?.delete(name);
+  }, [shown, name]);
+  if (name === undefined) return undefined;
+  return entries ? wrongEntry(form?.problem, name, entries) : violationIn(form?.problem, name);
+}
 
 /** The violation of a field of the request. */
 export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
 /** The violations of a list with one entry per line, or of the members of an object. */
-export function violationIn(problem: Problem | undefined, field: string): string | undefined {
+function violationIn(problem: Problem | undefined, field: string): string | undefined {
   const errors = problem?.errors?.filter((each) => isWithin(each.field, field)) ?? [];
   const texts = errors.map(({ field: place, detail }) => {
     const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(place) ?? [];
@@ -16,11 +34,7 @@ export function violationIn(problem: Problem | undefined, field: string): string
 }
 
 /** The violation of a list with all entries in one line, which names the entry. */
-export function wrongEntry(
-  problem: Problem | undefined,
-  field: string,
-  entries: readonly string[],
-): string | undefined {
+function wrongEntry(problem: Problem | undefined, field: string, entries: readonly string[]): string | undefined {
   const error = problem?.errors?.find((each) => isWithin(each.field, field));
   const entry = entries[Number(/\[(\d+)\]/.exec(error?.field ?? '')?.[1])];
   return error && entry ? `contain “${entry}”, which ${error.detail}` : error?.detail;
@@ -30,8 +44,9 @@ const isWithin = (field: string, whole: string): boolean =>
   field === whole || field.startsWith(`${whole}[`) || field.startsWith(`${whole}.`);
 
 /** Returns a problem that concerns no field of the form. */
-export function otherProblem(problem: Problem | undefined, fields: readonly string[]): Problem | string | undefined {
+export function otherProblem(problem: Problem | undefined, fields: Iterable<string>): Problem | string | undefined {
+  const shown = [...fields];
   if (!problem?.errors) return problem;
-  const others = problem.errors.filter(({ field }) => !fields.some((each) => isWithin(field, each)));
+  const others = problem.errors.filter(({ field }) => !shown.some((each) => isWithin(field, each)));
   return others.length > 0 ? others.map(({ field, detail }) => `${field} ${detail}.`).join(' ') : undefined;
 }

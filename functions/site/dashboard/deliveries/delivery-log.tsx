@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import { DELIVERY_STATUSES } from '../../../../lib/deliveries/retry-schedule.ts';
-import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { Button, Panel } from '../components/basics.tsx';
-import type { DeliveryStatus } from '../components/deliveries.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { Pager } from '../components/table.tsx';
 import { serverNow, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
-import { goTo, linkTo, openOver } from '../state/router.ts';
+import { goTo, linkTo, openOver, parametersOf } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { DeliveryDrawer, type DeliveryList } from './delivery-drawer.tsx';
 import { DeliveryTable, keyOf } from './delivery-table.tsx';
@@ -53,31 +52,16 @@ interface LogProps {
 export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
   const { call, environment } = useSession();
   const [isExporting, setExporting] = useState(false);
-  const parameter = (name: string) => query.get(name) ?? '';
-  const [status, type, documentKey] = [parameter('status'), parameter('type'), parameter('document_key')];
-  const [hours, since, until, cursor, open] = [
-    parameter('hours'),
-    parameter('since'),
-    parameter('until'),
-    parameter('cursor'),
-    parameter('delivery'),
-  ];
+  const filters = parametersOf(query, 'status', 'type', 'document_key', 'since', 'until');
+  const { status, type, document_key: documentKey, since, until } = filters;
+  const { hours, cursor, delivery: open } = parametersOf(query, 'hours', 'cursor', 'delivery');
   const at = (change: Record<string, string>) =>
-    linkTo(environment, ['webhooks', id], { status, type, document_key: documentKey, hours, since, until, ...change });
+    linkTo(environment, ['webhooks', id], { ...filters, hours, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
-  const place = `${id} ${status} ${type} ${documentKey} ${since} ${until} ${cursor}`;
-  const filters: LogQuery = {
-    status: status ? (status as DeliveryStatus) : undefined,
-    type: type ? (type as EventType) : undefined,
-    document_key: documentKey || undefined,
-    since: since || undefined,
-    until: until || undefined,
-  };
+  const place = [id, ...Object.values(filters), cursor].join(' ');
+  const search = filters as LogQuery;
   const read = () =>
-    call('GET /v1/webhooks/{id}/deliveries', {
-      path: { id },
-      query: { ...filters, cursor: cursor || undefined, limit: PAGE },
-    });
+    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...search, cursor, limit: PAGE } });
   const loaded = useLoaded(place, read, version);
   const isFiltered = Boolean(status || type || since || until || cursor);
   // Empty results take the longest to find.
@@ -130,7 +114,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
           </>
         )}
       </Await>
-      {isExporting && <ExportDialog of={id} query={filters} onClose={() => setExporting(false)} />}
+      {isExporting && <ExportDialog of={id} query={search} onClose={() => setExporting(false)} />}
       {open && (
         <DeliveryDrawer
           webhookId={id}

@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../components/basics.tsx';
-import { DeliveryState, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { Button, Link } from '../components/basics.tsx';
+import { OUTCOME_COLUMNS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
-import { ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
-import { linkTo } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
 import { type DeliveryList, openingOf } from './delivery-drawer.tsx';
 import { RedeliverDialog } from './redeliver-dialog.tsx';
 
@@ -21,7 +18,6 @@ interface TableProps {
 
 /** One row per delivery. Selected deliveries can be redelivered together. */
 export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
-  const { environment } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [sending, setSending] = useState<Delivery[]>();
   const columns: Column<Delivery>[] = [
@@ -29,18 +25,15 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
       'Event',
       ({ webhook_id, event_id, event_type, test }) => (
         <>
-          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={event_id}>
+          <Link to={['webhooks', webhook_id, 'deliveries', event_id]} title={event_id}>
             {event_type}
-          </a>
+          </Link>
           {test && <small> test</small>}
         </>
       ),
     ],
     ['Document', ({ document_key }) => <DocumentLink to={document_key} />, 'wide'],
-    ['Status', (delivery) => <DeliveryState of={delivery} />],
-    ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
-    ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
-    ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
+    ...OUTCOME_COLUMNS,
   ];
   const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isUnderWay } from '../../../../lib/deliveries/retry-schedule.ts';
-import { Button, type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Button, type Fact, Facts, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { DeliveryBadge, isSuccess, MEANINGS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { Await, Empty, ProblemNote, ProblemTitle } from '../components/feedback.tsx';
@@ -8,7 +8,6 @@ import { Time } from '../components/time.tsx';
 import { Payload } from '../events/payload.tsx';
 import { type Delivery, type ResponseOf, type Result, serverNow } from '../state/api.ts';
 import { type Loaded, useLoaded, useRepeated, useSending } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { useWebhooks } from '../webhooks/all-webhooks.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
@@ -20,17 +19,16 @@ const REFRESH_MS = 2000;
 const FIRST_ATTEMPT_MS = 60_000;
 
 export function DeliveryPage({ webhookId, eventId }: { webhookId: string; eventId: string }) {
-  const { environment } = useSession();
   const loaded = useDelivery(webhookId, eventId);
   const webhook = useWebhooks().get(webhookId);
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['webhooks', webhookId])}>{webhook ? webhookName(webhook) : 'Webhook'}</a>
+        <Link to={['webhooks', webhookId]}>{webhook ? webhookName(webhook) : 'Webhook'}</Link>
         {loaded.event.value && (
           <>
             {' · '}
-            <a href={linkTo(environment, ['events', eventId])}>Event, with all its deliveries</a>
+            <Link to={['events', eventId]}>Event, with all its deliveries</Link>
           </>
         )}
       </p>
@@ -110,7 +108,6 @@ interface PartProps {
 }
 
 function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
-  const { environment } = useSession();
   const { status, attempts } = delivery;
   // A delivery that succeeds immediately has no retries.
   const isTest = delivery.test && attempts.every(({ trigger }) => trigger === 'test');
@@ -131,9 +128,9 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
             ['Document', <DocumentLink key="document" to={event.data['document_key']} />],
             [
               'Event',
-              <a key="event" href={linkTo(environment, ['events', delivery.event_id])}>
+              <Link key="event" to={['events', delivery.event_id]}>
                 <code>{delivery.event_id}</code>
-              </a>,
+              </Link>,
             ],
             ['Event time', <Time key="occurred" at={event.timestamp} />],
             ...(delivery.url ? [['Endpoint', delivery.url] satisfies Fact] : []),

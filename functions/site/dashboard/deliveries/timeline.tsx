@@ -1,6 +1,6 @@
 import { isUnderWay, RETRY_DELAYS_SECONDS } from '../../../../lib/deliveries/retry-schedule.ts';
 import { isSuccess, latestRun, outcomeText } from '../components/deliveries.tsx';
-import { Countdown, durationText, ShortTime } from '../components/time.tsx';
+import { durationText, In, ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
 
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
@@ -32,7 +32,7 @@ export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: De
             {isNext && next_attempt_at && (
               <>
                 <span>
-                  in <Countdown to={next_attempt_at} over="a moment" />
+                  <In to={next_attempt_at} />
                 </span>
                 <ShortTime at={next_attempt_at} />
               </>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../../../lib/printable.ts';
-import { Button, ButtonLink, Form, PageTitle, Panel } from '../components/basics.tsx';
+import { Button, ButtonLink, Form, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Callout, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
@@ -69,7 +69,7 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
     <Panel title={`Edit revision ${base.revision}`}>
       <Form onSubmit={submit}>
         <RestoredDraft of={draft} />
-        <FieldsInput value={text} onInput={(next) => draft.set({ text: next, base })} takesFocus />
+        <FieldsInput {...draft.field('text')} takesFocus />
         {!isStale && <ProblemNote problem={sending.problem} />}
         {isStale && (
           <Callout kind="warning">
@@ -129,7 +129,7 @@ export function NewDocument() {
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['documents'])}>Documents</a>
+        <Link to={['documents']}>Documents</Link>
       </p>
       <PageTitle>Create document</PageTitle>
       <Panel>
@@ -138,15 +138,14 @@ export function NewDocument() {
           <Input
             label="Document key"
             hint="Segments of A-Z a-z 0-9 . _ ~ @ - joined by colons."
-            value={key}
             placeholder="org:acme:doc-1"
-            onInput={(next) => draft.set({ ...draft.value, key: next })}
             error={problem && keyError}
+            {...draft.field('key')}
           />
-          <FieldsInput value={text} onInput={(next) => draft.set({ ...draft.value, text: next })} />
+          <FieldsInput {...draft.field('text')} />
           {exists && (
             <Callout kind="warning">
-              There is a document with this key. <a href={linkTo(environment, ['documents', key.trim()])}>Open it</a>.
+              There is a document with this key. <Link to={['documents', key.trim()]}>Open it</Link>.
             </Callout>
           )}
           {!exists && !isEmpty && <ProblemNote problem={otherProblem(problem, ['key'])} />}
@@ -154,7 +153,7 @@ export function NewDocument() {
             <Button type="submit" kind="primary" busy={sending.busy}>
               Create
             </Button>
-            <ButtonLink href={linkTo(environment, ['documents'])} onClick={draft.discard}>
+            <ButtonLink to={['documents']} onClick={draft.discard}>
               Cancel
             </ButtonLink>
           </div>
@@ -166,7 +165,7 @@ export function NewDocument() {
 
 /** Deletes the document only if it still has the revision that is shown. */
 export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
-  const { call, environment, announce } = useSession();
+  const { call, environment } = useSession();
   const key = document.document_key;
   const remove = async () => {
     const headers = { 'If-Match': etagOf(document) };
@@ -185,10 +184,8 @@ export function DeleteDocument({ of: document, onClose }: { of: Document; onClos
       action="Delete document"
       kind="danger"
       act={remove}
-      onDone={() => {
-        announce('Document deleted.');
-        goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }));
-      }}
+      announcement="Document deleted."
+      onDone={() => goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }))}
       onClose={onClose}
     >
       <p>

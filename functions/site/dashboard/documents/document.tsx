@@ -1,16 +1,15 @@
 import { useState } from 'preact/hooks';
-import { Button, ButtonLink, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Button, ButtonLink, Facts, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
 import { EventTable, rowOf } from '../events/event-table.tsx';
 import { useLoaded } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { DeleteDocument, EditDocument } from './document-editor.tsx';
 
 export function DocumentPage({ documentKey }: { documentKey: string }) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const [version, setVersion] = useState(0);
   const loaded = useLoaded(documentKey, () => call('GET /v1/documents/{key}', { path: { key: documentKey } }), version);
@@ -23,11 +22,13 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
   return (
     <>
       <p class="up">
-        <a href={linkTo(environment, ['documents'])}>Documents</a>
+        <Link to={['documents']}>Documents</Link>
         {parent && (
           <>
             {' · '}
-            <a href={linkTo(environment, ['documents'], { prefix: parent })}>{parent}</a>
+            <Link to={['documents']} query={{ prefix: parent }}>
+              {parent}
+            </Link>
           </>
         )}
       </p>
@@ -76,7 +77,7 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
 
 /** Also shows events of a deleted document. */
 function LatestEvents({ of: documentKey, version }: { of: string; version: number }) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const loaded = useLoaded(
     documentKey,
     () => call('GET /v1/events', { query: { document_key: documentKey, limit: '5' } }),
@@ -86,7 +87,9 @@ function LatestEvents({ of: documentKey, version }: { of: string; version: numbe
     <Panel
       title="Latest events"
       actions={
-        <ButtonLink href={linkTo(environment, ['events'], { document_key: documentKey })}>View all events</ButtonLink>
+        <ButtonLink to={['events']} query={{ document_key: documentKey }}>
+          View all events
+        </ButtonLink>
       }
     >
       <Await of={loaded}>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Button, ButtonLink, Form, PageTitle } from '../components/basics.tsx';
+import { Button, ButtonLink, Form, Link, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
@@ -7,7 +7,7 @@ import { ShortTime } from '../components/time.tsx';
 import { violationOf } from '../components/violations.ts';
 import type { Document } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { goTo, linkTo, parametersOf } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 
 const PAGE = 25;
@@ -15,20 +15,17 @@ const PAGE = 25;
 /** Documents with a key prefix. The prefix and the page are part of the URL. */
 export function Documents({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
-  const prefix = query.get('prefix') ?? '';
-  const cursor = query.get('cursor') ?? '';
+  const { prefix, cursor } = parametersOf(query, 'prefix', 'cursor');
   const [typed, setTyped] = useState(prefix);
   const loaded = useLoaded(`${environment} ${prefix} ${cursor}`, () =>
-    call('GET /v1/documents', {
-      query: { limit: String(PAGE), prefix: prefix || undefined, cursor: cursor || undefined },
-    }),
+    call('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } }),
   );
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
   return (
     <>
       <PageTitle
         actions={
-          <ButtonLink href={linkTo(environment, ['documents'], { new: 'yes' })} kind="primary">
+          <ButtonLink to={['documents']} query={{ new: 'yes' }} kind="primary">
             Create document
           </ButtonLink>
         }
@@ -73,21 +70,20 @@ export function Documents({ query }: { query: URLSearchParams }) {
 
 /** Breadcrumbs: one link per segment of the prefix. */
 function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string) => void }) {
-  const { environment } = useSession();
   const segments = prefix.split(':');
   return (
     <nav class="trail" aria-label="Prefix">
-      <a href={linkTo(environment, ['documents'])} onClick={() => onChoose('')}>
+      <Link to={['documents']} onClick={() => onChoose('')}>
         All
-      </a>
+      </Link>
       {segments.map((segment, i) => {
         const upTo = segments.slice(0, i + 1).join(':');
         return (
           <span key={upTo}>
             {' : '}
-            <a href={linkTo(environment, ['documents'], { prefix: upTo })} onClick={() => onChoose(upTo)}>
+            <Link to={['documents']} query={{ prefix: upTo }} onClick={() => onChoose(upTo)}>
               {segment}
-            </a>
+            </Link>
           </span>
         );
       })}
@@ -96,14 +92,13 @@ function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string
 }
 
 function DocumentTable({ documents }: { documents: Document[] }) {
-  const { environment } = useSession();
   const columns: Column<Document>[] = [
     [
       'Key',
       ({ document_key }) => (
-        <a href={linkTo(environment, ['documents', document_key])} title={document_key}>
+        <Link to={['documents', document_key]} title={document_key}>
           {document_key}
-        </a>
+        </Link>
       ),
       'wide',
     ],

@@ -1,11 +1,10 @@
 import { isUnderWay } from '../../../../lib/deliveries/retry-schedule.ts';
-import { Badge } from '../components/basics.tsx';
+import { Badge, Link } from '../components/basics.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
 import type { Delivery, EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 
 export interface EventRow {
@@ -26,14 +25,13 @@ export const rowOf = ({ id, type, data, timestamp }: EntryOf<'GET /v1/events'>):
 
 /** Lists events with their documents and, if they are known, revisions. With `isOfOne`, all events belong to one document. */
 export function EventTable({ rows, isOfOne = false }: { rows: EventRow[]; isOfOne?: boolean }) {
-  const { environment } = useSession();
   const columns: Column<EventRow>[] = [
     [
       'Event',
       ({ id, type }) => (
-        <a href={linkTo(environment, ['events', id])} title={id}>
+        <Link to={['events', id]} title={id}>
           {type}
-        </a>
+        </Link>
       ),
     ],
     ...(isOfOne ? [] : [DOCUMENT]),

@@ -1,11 +1,10 @@
-import type { Environment } from '../../../../lib/space.ts';
-import { Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { Facts, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
-import { DeliveryState, LastDuration, LastResponse } from '../components/deliveries.tsx';
+import { OUTCOME_COLUMNS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
-import { Await, Empty } from '../components/feedback.tsx';
+import { Await, Empty, ItemPage } from '../components/feedback.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { ShortTime, Time } from '../components/time.tsx';
+import { Time } from '../components/time.tsx';
 import { DeliveryDrawer, type DeliveryList, openingOf } from '../deliveries/delivery-drawer.tsx';
 import type { Delivery, Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
@@ -29,10 +28,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
   useRepeated(event.problem ? null : REFRESH_MS, deliveries.reload);
   return (
     <>
-      <p class="up">
-        <a href={linkTo(environment, ['events'])}>Events</a>
-      </p>
-      <Await of={event} isPage>
+      <ItemPage section="events" title="Events" of={event}>
         {(occurred) => (
           <>
             <PageTitle>{occurred.type}</PageTitle>
@@ -53,7 +49,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
                   ) : (
                     <Table
                       caption="Deliveries"
-                      columns={columnsIn(environment, webhooks)}
+                      columns={columnsOf(webhooks)}
                       rows={data}
                       keyOf={keyOf}
                       isDense
@@ -66,7 +62,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
             <Payload of={occurred} />
           </>
         )}
-      </Await>
+      </ItemPage>
       {open && (
         <DeliveryDrawer
           webhookId={open}
@@ -82,24 +78,21 @@ export function EventPage({ id, open }: { id: string; open: string }) {
 
 const keyOf = ({ webhook_id }: Delivery): string => webhook_id;
 
-const columnsIn = (environment: Environment, webhooks: ReadonlyMap<string, Webhook>): Column<Delivery>[] => [
+const columnsOf = (webhooks: ReadonlyMap<string, Webhook>): Column<Delivery>[] => [
   [
     'Webhook',
     ({ webhook_id, event_id, url }) => {
       const webhook = webhooks.get(webhook_id);
       return (
         <>
-          <a href={linkTo(environment, ['webhooks', webhook_id, 'deliveries', event_id])} title={url ?? webhook_id}>
+          <Link to={['webhooks', webhook_id, 'deliveries', event_id]} title={url ?? webhook_id}>
             {webhook ? webhookName(webhook) : (url ?? <code>{webhook_id}</code>)}
-          </a>
+          </Link>
           {webhook?.description && <small>{url ?? webhook.url}</small>}
         </>
       );
     },
     'wide',
   ],
-  ['Status', (delivery) => <DeliveryState of={delivery} />],
-  ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
-  ['Duration', ({ attempts }) => <LastDuration of={attempts.at(-1)} />, 'number'],
-  ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
+  ...OUTCOME_COLUMNS,
 ];

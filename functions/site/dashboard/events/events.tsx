@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks';
-import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { ButtonLink, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { Pager } from '../components/table.tsx';
 import { EventSearch } from '../deliveries/event-search.tsx';
-import type { Call, Result } from '../state/api.ts';
+import type { Call, QueryOf, Result } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { goTo, linkTo, parametersOf } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { type EventRow, EventTable, rowOf } from './event-table.tsx';
 import { undeliveredEvents } from './undelivered.ts';
@@ -18,10 +18,7 @@ const REFRESH_MS = 5000;
 /** The statuses of deliveries that a list of events can be filtered by. */
 const STATUSES = ['failed', 'retrying', 'canceled', 'skipped'] as const;
 
-interface Filter {
-  type?: EventType | undefined;
-  document_key?: string | undefined;
-}
+type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key'>;
 
 interface Page {
   rows: EventRow[];
@@ -32,20 +29,21 @@ interface Page {
 /** Events, newest first. The URL contains the search. An event id opens its event. */
 export function Events({ query }: { query: URLSearchParams }) {
   const { environment } = useSession();
-  const type = query.get('type') ?? '';
-  const documentKey = query.get('document_key') ?? '';
-  const status = query.get('status') ?? '';
-  const cursor = query.get('cursor') ?? '';
-  const at = (change: Record<string, string>) =>
-    linkTo(environment, ['events'], { type, document_key: documentKey, status, ...change });
-  const loaded = useEvents({ type, documentKey, status, cursor });
+  const { status, cursor, ...filter } = parametersOf(query, 'status', 'cursor', 'type', 'document_key');
+  const { type, document_key: documentKey } = filter;
+  const at = (change: Record<string, string>) => linkTo(environment, ['events'], { ...filter, status, ...change });
+  const loaded = useEvents(filter as Filter, status, cursor);
   const isFiltered = Boolean(type || documentKey || status);
   const byPrefix = (
-    <ButtonLink href={linkTo(environment, ['documents'], { prefix: documentKey.replace(/[:*]+$/, '') })}>
+    <ButtonLink to={['documents']} query={{ prefix: documentKey.replace(/[:*]+$/, '') }}>
       Search documents by prefix
     </ButtonLink>
   );
-  const create = <ButtonLink href={linkTo(environment, ['documents'], { new: 'yes' })}>Create document</ButtonLink>;
+  const create = (
+    <ButtonLink to={['documents']} query={{ new: 'yes' }}>
+      Create document
+    </ButtonLink>
+  );
   return (
     <>
       <PageTitle actions={documentKey && <OpenDocument key={documentKey} of={documentKey} />}>Events</PageTitle>
@@ -96,20 +94,14 @@ export function Events({ query }: { query: URLSearchParams }) {
 function OpenDocument({ of: key }: { of: string }) {
   const { call, environment } = useSession();
   const { value } = useLoaded(`${environment} ${key}`, () => call('GET /v1/documents/{key}', { path: { key } }));
-  return value ? <ButtonLink href={linkTo(environment, ['documents', key])}>Open document</ButtonLink> : null;
+  return value ? <ButtonLink to={['documents', key]}>Open document</ButtonLink> : null;
 }
 
 /** Loads a page of events. With a status, a page contains the ones before it too, and its position is their number. */
-function useEvents({
-  type,
-  documentKey,
-  status,
-  cursor,
-}: Record<'type' | 'documentKey' | 'status' | 'cursor', string>) {
+function useEvents(filter: Filter, status: string, cursor: string) {
   const { call, environment } = useSession();
-  const filter: Filter = { type: (type || undefined) as EventType | undefined, document_key: documentKey || undefined };
   const shown = STATUSES.find((each) => each === status);
-  const key = [environment, type, documentKey, status].join(' ');
+  const key = [environment, filter.type, filter.document_key, status].join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter
   const undelivered = useMemo(() => shown && undeliveredEvents(call, { ...filter, status: shown }), [call, key]);
   const loaded = useLoaded<Page>(
@@ -122,7 +114,6 @@ function useEvents({
 }
 
 async function latestEvents(call: Call, filter: Filter, cursor: string): Promise<Result<Page>> {
-  const query = { ...filter, limit: String(PAGE), cursor: cursor || undefined };
-  const { value, problem } = await call('GET /v1/events', { query });
+  const { value, problem } = await call('GET /v1/events', { query: { ...filter, limit: String(PAGE), cursor } });
   return problem ? { problem } : { value: { rows: value.data.map(rowOf), next: value.next_cursor } };
 }

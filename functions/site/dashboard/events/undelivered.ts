@@ -1,14 +1,8 @@
-import type { DeliveryStatus } from '../../../../lib/deliveries/retry-schedule.ts';
-import type { EventType } from '../../../../lib/events/types.ts';
-import { all, type Call, type Delivery, type Result, type Webhook } from '../state/api.ts';
+import { all, type Call, type Delivery, type QueryOf, type Result, type Webhook } from '../state/api.ts';
 import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';
 import type { EventRow } from './event-table.tsx';
 
-interface Filter {
-  status: DeliveryStatus;
-  type?: EventType | undefined;
-  document_key?: string | undefined;
-}
+type Filter = Pick<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'status' | 'type' | 'document_key'>;
 
 /** The latest events, and the number to ask for next. */
 interface Undelivered {

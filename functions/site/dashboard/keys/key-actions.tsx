@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { Button } from '../components/basics.tsx';
 import { Confirm, ShownOnce } from '../components/dialog.tsx';
 import { Callout } from '../components/feedback.tsx';
-import { Choices, Input } from '../components/field.tsx';
-import { violationOf } from '../components/violations.ts';
+import { Choice, Input } from '../components/field.tsx';
 import type { Key, ResponseOf } from '../state/api.ts';
+import { useForm } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { nameOf } from './keys.tsx';
 
@@ -67,29 +67,18 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
 }
 
 function RenameDialog({ of: key, onClose, onChange }: DialogProps) {
-  const { call, announce } = useSession();
-  const [name, setName] = useState(key.name ?? '');
+  const { call } = useSession();
+  const { value, field } = useForm({ name: key.name ?? '' });
   return (
     <Confirm
       title="Rename this key"
       action="Rename key"
-      act={() => call('PATCH /v1/keys/{key}', { path: { key: key.id }, body: { name: name.trim() || null } })}
-      onDone={() => {
-        announce('Key renamed.');
-        onChange();
-      }}
-      fields={['name']}
+      act={() => call('PATCH /v1/keys/{key}', { path: { key: key.id }, body: { name: value.name.trim() || null } })}
+      announcement="Key renamed."
+      onDone={onChange}
       onClose={onClose}
     >
-      {(problem) => (
-        <Input
-          label="Name"
-          hint="The app that uses this key. Leave empty for none."
-          value={name}
-          onInput={setName}
-          error={violationOf(problem, 'name')}
-        />
-      )}
+      <Input label="Name" hint="The app that uses this key. Leave empty for none." {...field('name')} />
     </Confirm>
   );
 }
@@ -119,29 +108,21 @@ function RotateDialog({
       onClose={onClose}
     >
       <p>You get a new key with the same name, type, allowlist and expiry. It works immediately.</p>
-      <Choices
-        legend="The old key stops working"
-        type="radio"
-        options={GRACES}
-        chosen={[grace]}
-        onChange={([chosen]) => chosen && setGrace(chosen)}
-      />
+      <Choice legend="The old key stops working" options={GRACES} value={grace} onInput={setGrace} />
     </Confirm>
   );
 }
 
 function RevokeDialog({ of: key, onClose, onChange }: DialogProps) {
-  const { call, keyId, announce } = useSession();
+  const { call, keyId } = useSession();
   return (
     <Confirm
       title="Revoke this key?"
       action="Revoke key"
       kind="danger"
       act={() => call('POST /v1/keys/{key}/revoke', { path: { key: key.id } })}
-      onDone={() => {
-        announce(`${nameOf(key)} revoked.`);
-        onChange();
-      }}
+      announcement={`${nameOf(key)} revoked.`}
+      onDone={onChange}
       onClose={onClose}
     >
       <p>

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { type Fact, Facts, PageTitle, Panel } from '../components/basics.tsx';
+import { type Fact, Facts, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
-import { Await, Callout } from '../components/feedback.tsx';
+import { Callout, ItemPage } from '../components/feedback.tsx';
 import { Countdown, HourOr, Time, TimeOr } from '../components/time.tsx';
 import { LatestChanges } from '../settings/audit.tsx';
 import type { Key } from '../state/api.ts';
@@ -14,31 +14,26 @@ import { KeyUsage } from './key-usage.tsx';
 import { environmentFor, expiresSoon, isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
 
 export function KeyPage({ id }: { id: string }) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const [version, setVersion] = useState(0);
   const loaded = useLoaded(id, () => call('GET /v1/keys/{key}', { path: { key: id } }), version);
   const reload = () => setVersion((last) => last + 1);
   return (
-    <>
-      <p class="up">
-        <a href={linkTo(environment, ['keys'])}>Keys</a>
-      </p>
-      <Await of={loaded} isPage>
-        {(key) => (
-          <>
-            <OwnEnvironment of={key} />
-            <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={reload} />}>{nameOf(key)}</PageTitle>
-            <Handover of={key} />
-            <Panel>
-              <KeyFacts of={key} />
-            </Panel>
-            <KeyUsage id={key.id} />
-            {isUsable(key) && <AllowlistEditor key={key.id} of={key} onSaved={reload} />}
-            <LatestChanges of={key.id} version={version} />
-          </>
-        )}
-      </Await>
-    </>
+    <ItemPage section="keys" title="Keys" of={loaded}>
+      {(key) => (
+        <>
+          <OwnEnvironment of={key} />
+          <PageTitle actions={isUsable(key) && <KeyActions of={key} onChange={reload} />}>{nameOf(key)}</PageTitle>
+          <Handover of={key} />
+          <Panel>
+            <KeyFacts of={key} />
+          </Panel>
+          <KeyUsage id={key.id} />
+          {isUsable(key) && <AllowlistEditor key={key.id} of={key} onSaved={reload} />}
+          <LatestChanges of={key.id} version={version} />
+        </>
+      )}
+    </ItemPage>
   );
 }
 
@@ -54,9 +49,8 @@ function OwnEnvironment({ of: { id, type } }: { of: Key }) {
 
 /** The successor of a rotated key, when the key expires, and what to do before. */
 function Handover({ of: key }: { of: Key }) {
-  const { environment } = useSession();
-  const successor = key.replaced_by && <a href={linkTo(environment, ['keys', key.replaced_by])}>the new key</a>;
   if (key.status === 'revoked') return null;
+  const successor = key.replaced_by && <Link to={['keys', key.replaced_by]}>the new key</Link>;
   if (!expiresSoon(key) || !key.expires_at) return successor && <Callout kind="info">Replaced by {successor}.</Callout>;
   return (
     <Callout kind="warning">
@@ -67,8 +61,7 @@ function Handover({ of: key }: { of: Key }) {
         'Deploy the new key, then revoke this one.'
       ) : (
         <>
-          Rotating it keeps this expiry. To continue after it, deploy{' '}
-          <a href={linkTo(environment, ['keys', 'new'])}>another key</a>.
+          Rotating it keeps this expiry. To continue after it, deploy <Link to={['keys', 'new']}>another key</Link>.
         </>
       )}
     </Callout>
@@ -76,8 +69,7 @@ function Handover({ of: key }: { of: Key }) {
 }
 
 function KeyFacts({ of: key }: { of: Key }) {
-  const { environment } = useSession();
-  const linked = (id: string | null) => (id ? <a href={linkTo(environment, ['keys', id])}>{id}</a> : '–');
+  const linked = (id: string | null) => (id ? <Link to={['keys', id]}>{id}</Link> : '–');
   return (
     <Facts>
       {[

@@ -3,15 +3,14 @@ import type { KeyType } from '../../../../lib/keys/key-format.ts';
 import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { ActionForm } from '../components/action-form.tsx';
-import { Badge, ButtonLink, PageTitle, Panel, type Tone } from '../components/basics.tsx';
+import { Badge, ButtonLink, Link, PageTitle, Panel, type Tone } from '../components/basics.tsx';
 import { ShownOnce } from '../components/dialog.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
-import { Choices, Input } from '../components/field.tsx';
+import { Choice, Input } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { Countdown, fromLocal, HourOr, TimeOr } from '../components/time.tsx';
-import { violationOf } from '../components/violations.ts';
+import { fromLocal, HourOr, In, TimeOr } from '../components/time.tsx';
 import { all, type Key, type ResponseOf, serverNow } from '../state/api.ts';
-import { type Loaded, useLoaded } from '../state/hooks.ts';
+import { type Loaded, useForm, useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { shownOf, useSession } from '../state/session.ts';
 
@@ -57,7 +56,7 @@ export function Keys() {
   const { environment } = useSession();
   const loaded = useKeys();
   const generate = (
-    <ButtonLink href={linkTo(environment, ['keys', 'new'])} kind="primary">
+    <ButtonLink to={['keys', 'new']} kind="primary">
       Generate key
     </ButtonLink>
   );
@@ -91,13 +90,13 @@ export function Keys() {
 }
 
 function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; endTitle: string }) {
-  const { environment, keyId } = useSession();
+  const { keyId } = useSession();
   const columns: Column<Key>[] = [
     [
       'Name',
       (key) => (
         <>
-          <a href={linkTo(environment, ['keys', key.id])}>{nameOf(key)}</a>
+          <Link to={['keys', key.id]}>{nameOf(key)}</Link>
           {key.id === keyId && <small> (signed in)</small>}
         </>
       ),
@@ -125,19 +124,14 @@ export const KeyHint = ({ of: key }: { of: Key }) => <code>{shownOf(key)}</code>
 
 function End({ of: { status, expires_at, revoked_at } }: { of: Key }) {
   if (status !== 'expiring' || expires_at === null) return <TimeOr at={revoked_at ?? expires_at} none="never" />;
-  return (
-    <>
-      in <Countdown to={expires_at} over="a moment" />
-    </>
-  );
+  return <In to={expires_at} />;
 }
 
 export function NewKey() {
   const { call, environment } = useSession();
   const types = typesOf(environment);
-  const [type, setType] = useState<KeyType>(types[0] ?? 'live');
-  const [name, setName] = useState('');
-  const [expires, setExpires] = useState('');
+  const { value, field } = useForm({ type: types[0] ?? 'live', name: '', expires_at: '' });
+  const { type, name, expires_at } = value;
   const [created, setCreated] = useState<ResponseOf<'POST /v1/keys'>>();
   return (
     <>
@@ -145,38 +139,24 @@ export function NewKey() {
       <Panel>
         <ActionForm
           action="Generate"
-          act={() => call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires) } })}
+          act={() =>
+            call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires_at) } })
+          }
           onDone={setCreated}
-          fields={['type', 'name', 'expires_at']}
-          others={<ButtonLink href={linkTo(environment, ['keys'])}>Cancel</ButtonLink>}
+          others={<ButtonLink to={['keys']}>Cancel</ButtonLink>}
         >
-          {(problem) => (
-            <>
-              <Choices
-                legend="Type"
-                type="radio"
-                options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
-                chosen={[type]}
-                onChange={([chosen]) => chosen && setType(chosen)}
-                error={violationOf(problem, 'type')}
-              />
-              <Input
-                label="Name"
-                hint="Optional. The app that will use this key."
-                value={name}
-                onInput={setName}
-                error={violationOf(problem, 'name')}
-              />
-              <Input
-                label="Expiry"
-                hint="Optional, in your local time. Leave empty for a key that never expires."
-                type="datetime-local"
-                value={expires}
-                onInput={setExpires}
-                error={violationOf(problem, 'expires_at')}
-              />
-            </>
-          )}
+          <Choice
+            legend="Type"
+            options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
+            {...field('type')}
+          />
+          <Input label="Name" hint="Optional. The app that will use this key." {...field('name')} />
+          <Input
+            label="Expiry"
+            hint="Optional, in your local time. Leave empty for a key that never expires."
+            type="datetime-local"
+            {...field('expires_at')}
+          />
         </ActionForm>
       </Panel>
       {created && (

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { Badge, ButtonLink } from '../components/basics.tsx';
+import { Badge, ButtonLink, Link, Warning } from '../components/basics.tsx';
 import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
-import { Countdown, Elapsed } from '../components/time.tsx';
+import { Elapsed, In } from '../components/time.tsx';
 import { expiresSoon, nameOf } from '../keys/keys.tsx';
 import { REASONS, type UndeliverableEmail } from '../settings/undeliverable.tsx';
 import type { Key, Webhook } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { shownOf, useSession } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
@@ -24,9 +23,6 @@ interface AttentionProps {
 
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
 export function Attention({ webhooks, summaries, keys, undeliverable }: AttentionProps) {
-  const { environment } = useSession();
-  const webhookAt = (id: string, query = {}) => linkTo(environment, ['webhooks', id], query);
-  const settings = linkTo(environment, ['settings']);
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
   const unstable = webhooks.flatMap((webhook) => {
@@ -38,16 +34,17 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     ...disabled.map((webhook) => ({
       badge: <Badge tone="bad">disabled</Badge>,
       name: webhookName(webhook),
-      href: webhookAt(webhook.id),
+      to: ['webhooks', webhook.id],
       cause: <Cause of={webhook} status="failed" />,
       time: webhook.disabled_at && ago(webhook.disabled_at),
       action: 'Enable and recover',
-      actionHref: webhookAt(webhook.id, { recover: '1' }),
+      actionQuery: { recover: '1' },
     })),
     ...failing.map((webhook) => ({
-      badge: warning('failing'),
+      badge: <Warning>failing</Warning>,
       name: webhookName(webhook),
-      href: webhookAt(webhook.id, { status: 'retrying' }),
+      to: ['webhooks', webhook.id],
+      query: { status: 'retrying' },
       cause: <Cause of={webhook} status="retrying" />,
       time: webhook.failing_since && (
         <>
@@ -57,9 +54,9 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
       action: 'View deliveries',
     })),
     ...unstable.map(({ webhook, summary }) => ({
-      badge: warning('unstable'),
+      badge: <Warning>unstable</Warning>,
       name: webhookName(webhook),
-      href: webhookAt(webhook.id),
+      to: ['webhooks', webhook.id],
       cause: `${successRate(summary)} of attempts succeeded · ${new URL(webhook.url).host}`,
       time: 'in the last 24 h',
       action: 'View webhook',
@@ -67,7 +64,7 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     ...undeliverable.map(({ email, reason, at }) => ({
       badge: <Badge tone="bad">undeliverable</Badge>,
       name: email,
-      href: settings,
+      to: ['settings'],
       cause: REASONS[reason],
       time: ago(at),
       action: 'Open settings',
@@ -75,13 +72,9 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     ...keys.filter(expiresSoon).map((key) => ({
       badge: <Badge tone="waiting">expiring</Badge>,
       name: nameOf(key),
-      href: linkTo(environment, ['keys', key.id]),
+      to: ['keys', key.id],
       cause: `${shownOf(key)}${key.replaced_by ? ' · replaced by a new key' : ''}`,
-      time: key.expires_at && (
-        <>
-          in <Countdown to={key.expires_at} over="a moment" />
-        </>
-      ),
+      time: key.expires_at && <In to={key.expires_at} />,
       action: 'View key',
     })),
   ];
@@ -90,23 +83,17 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     <>
       <ul class="attention">
         {rows.slice(0, MAX_ROWS).map((row) => (
-          <Row key={`${row.href} ${row.name}`} {...row} />
+          <Row key={`${row.to} ${row.name}`} {...row} />
         ))}
       </ul>
       {rows.length > MAX_ROWS && (
         <p>
-          <a href={linkTo(environment, ['webhooks'])}>{rows.length - MAX_ROWS} more</a>
+          <Link to={['webhooks']}>{rows.length - MAX_ROWS} more</Link>
         </p>
       )}
     </>
   );
 }
-
-const warning = (state: string) => (
-  <Badge tone="waiting" icon="warning">
-    {state}
-  </Badge>
-);
 
 const ago = (at: string) => (
   <>
@@ -132,22 +119,27 @@ function Cause({ of: { id, url }, status }: { of: Webhook; status: DeliveryStatu
 interface RowProps {
   badge: ComponentChildren;
   name: string;
-  href: string;
+  to: readonly string[];
+  query?: Record<string, string>;
   cause: ComponentChildren;
   time: ComponentChildren;
   action: string;
-  /** Where the action leads, if not to `href`. */
-  actionHref?: string;
+  /** What the action adds to the link. */
+  actionQuery?: Record<string, string>;
 }
 
-const Row = ({ badge, name, href, cause, time, action, actionHref = href }: RowProps) => (
+const Row = ({ badge, name, to, query, cause, time, action, actionQuery }: RowProps) => (
   <li>
     {badge}
     <div class="what">
-      <a href={href}>{name}</a>
+      <Link to={to} query={query}>
+        {name}
+      </Link>
       <small>{cause}</small>
     </div>
     <span class="muted">{time}</span>
-    <ButtonLink href={actionHref}>{action}</ButtonLink>
+    <ButtonLink to={to} query={actionQuery ?? query}>
+      {action}
+    </ButtonLink>
   </li>
 );

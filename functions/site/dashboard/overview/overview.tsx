@@ -4,7 +4,6 @@ import { Await, Empty } from '../components/feedback.tsx';
 import { hasEnvironment, useKeys } from '../keys/keys.tsx';
 import { all } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { useProject, useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from '../webhooks/chart.tsx';
 import { DeliveryStats } from '../webhooks/delivery-stats.tsx';
@@ -48,7 +47,7 @@ export function Overview() {
               {found.length === 0 ? (
                 <Empty
                   action={
-                    <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
+                    <ButtonLink to={['webhooks', 'new']} kind="primary">
                       Create Webhook
                     </ButtonLink>
                   }

@@ -1,12 +1,12 @@
 import { printable } from '../../../../lib/printable.ts';
-import { ButtonLink, Panel } from '../components/basics.tsx';
+import { ButtonLink, Link, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime, timeText } from '../components/time.tsx';
 import { nameOf, useKeys } from '../keys/keys.tsx';
 import type { EntryOf } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
+import { linkTo, parametersOf } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { useWebhooks } from '../webhooks/all-webhooks.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
@@ -19,19 +19,11 @@ const LATEST = 5;
 /** The audit log, newest first. The URL contains the filters and the page. */
 export function Audit({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
-  const cursor = query.get('cursor') ?? '';
-  const filters = { target: query.get('target') ?? '', actor: query.get('actor') ?? '' };
+  const { cursor, ...filters } = parametersOf(query, 'cursor', 'target', 'actor');
   const { target, actor } = filters;
   const isFiltered = target !== '' || actor !== '';
   const loaded = useLoaded(`${target} ${actor} ${cursor}`, () =>
-    call('GET /v1/audit', {
-      query: {
-        limit: String(PAGE),
-        target: target || undefined,
-        actor: actor || undefined,
-        cursor: cursor || undefined,
-      },
-    }),
+    call('GET /v1/audit', { query: { ...filters, limit: String(PAGE), cursor } }),
   );
   const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { ...filters, ...change });
   return (
@@ -41,7 +33,7 @@ export function Audit({ query }: { query: URLSearchParams }) {
           <>
             <Entries of={data} />
             <Pager cursor={cursor} next={next_cursor} at={at}>
-              {isFiltered && <ButtonLink href={linkTo(environment, ['settings'])}>All changes</ButtonLink>}
+              {isFiltered && <ButtonLink to={['settings']}>All changes</ButtonLink>}
             </Pager>
           </>
         )}
@@ -52,12 +44,16 @@ export function Audit({ query }: { query: URLSearchParams }) {
 
 /** Lists the last changes of a resource, such as a key. */
 export function LatestChanges({ of: target, version }: { of: string; version: number }) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const loaded = useLoaded(target, () => call('GET /v1/audit', { query: { limit: String(LATEST), target } }), version);
   return (
     <Panel
       title="Latest changes"
-      actions={<ButtonLink href={linkTo(environment, ['settings'], { target })}>Audit log</ButtonLink>}
+      actions={
+        <ButtonLink to={['settings']} query={{ target }}>
+          Audit log
+        </ButtonLink>
+      }
     >
       <Await of={loaded}>{({ data }) => <Entries of={data} isOfOne />}</Await>
     </Panel>
@@ -65,16 +61,15 @@ export function LatestChanges({ of: target, version }: { of: string; version: nu
 }
 
 function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: boolean }) {
-  const { environment } = useSession();
   const names = useNames();
   if (entries.length === 0) return <Empty>No changes.</Empty>;
   const linked = (filter: 'target' | 'actor', id: string) => (
-    <a href={linkTo(environment, ['settings'], { [filter]: id })}>
+    <Link to={['settings']} query={{ [filter]: id }}>
       {names.get(id)}
       <small>
         <code>{id}</code>
       </small>
-    </a>
+    </Link>
   );
   const changed: Column<Entry> = ['Changed', ({ target }) => linked('target', target), 'named'];
   const columns: Column<Entry>[] = [

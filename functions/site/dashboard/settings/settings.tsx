@@ -1,13 +1,11 @@
-import { useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
-import { violationOf, wrongEntry } from '../components/violations.ts';
 import type { ResponseOf } from '../state/api.ts';
-import { useLoaded, useSending } from '../state/hooks.ts';
+import { useForm, useLoaded, useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { Audit } from './audit.tsx';
 import { Undeliverable } from './undeliverable.tsx';
@@ -66,8 +64,8 @@ const addressesIn = (text: string): string[] =>
 
 function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
-  const [name, setName] = useState(project.name);
-  const [emails, setEmails] = useState(project.emails.join(', '));
+  const { value, field } = useForm({ name: project.name, emails: project.emails.join(', ') });
+  const emails = addressesIn(value.emails);
   const testing = useSending(() => call('POST /v1/project/test-mail'));
   const test = async () => {
     const sent = await testing.send();
@@ -76,32 +74,26 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   return (
     <ActionForm
       action="Save"
-      act={() => call('PATCH /v1/project', { body: { name, emails: addressesIn(emails) } })}
+      act={() => call('PATCH /v1/project', { body: { name: value.name, emails } })}
+      announcement="Settings saved."
       onDone={() => {
-        announce('Settings saved.');
         onProjectChange();
         onSave();
       }}
-      fields={['name', 'emails']}
       others={
         <Button onClick={test} busy={testing.busy}>
           Send test email
         </Button>
       }
     >
-      {(problem) => (
-        <>
-          <Input label="Name" value={name} onInput={setName} error={violationOf(problem, 'name')} />
-          <Input
-            label="Email addresses"
-            hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
-            value={emails}
-            onInput={setEmails}
-            error={wrongEntry(problem, 'emails', addressesIn(emails))}
-          />
-          <ProblemNote problem={testing.problem} />
-        </>
-      )}
+      <Input label="Name" {...field('name')} />
+      <Input
+        label="Email addresses"
+        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
+        entries={emails}
+        {...field('emails')}
+      />
+      <ProblemNote problem={testing.problem} />
     </ActionForm>
   );
 }

@@ -12,8 +12,12 @@ type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : nev
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : true;
 type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameters<Rest> : never;
 type PathOf<R extends Route> = Parameters<Operations[OperationAt<R>]['path']>;
+/** An empty parameter is left out. */
 export type QueryOf<R extends Route> = {
-  [Name in keyof Operations[OperationAt<R>]['query']]?: Input<Operations[OperationAt<R>]['query'][Name]> | undefined;
+  [Name in keyof Operations[OperationAt<R>]['query']]?:
+    | Input<Operations[OperationAt<R>]['query'][Name]>
+    | ''
+    | undefined;
 };
 type BodyOf<R extends Route> = Operations[OperationAt<R>] extends { body: infer Schema } ? Input<Schema> : never;
 
@@ -80,7 +84,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     url.search = '';
     url.hash = '';
     for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
+      if (value) url.searchParams.set(name, String(value));
     }
     const headers: Record<string, string> = { ...options.headers, Authorization: `Bearer ${key}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';

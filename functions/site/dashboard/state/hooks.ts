@@ -54,13 +54,29 @@ export function useNow(): number {
   return now;
 }
 
+export interface Form<Values> {
+  value: Values;
+  set(value: Values): void;
+  /** The properties of the control for a value with the name of a member of the request. */
+  field<Name extends keyof Values & string>(
+    name: Name,
+  ): { name: Name; value: Values[Name]; onInput: (value: Values[Name]) => void };
+}
+
+const formOf = <Values>(value: Values, set: (value: Values) => void): Form<Values> => ({
+  value,
+  set,
+  field: (name) => ({ name, value: value[name], onInput: (next) => set({ ...value, [name]: next }) }),
+});
+
+/** The input of a form. */
+export const useForm = <Values>(initial: Values): Form<Values> => formOf(...useState(initial));
+
 /** Unsaved input by form. It survives a change of the page and an automatic sign-out, and ends with the user's sign-out. */
 const drafts = new Map<string, unknown>();
 export const forgetDrafts = (): void => drafts.clear();
 
-export interface Draft<Value> {
-  value: Value;
-  set(value: Value): void;
+export interface Draft<Values> extends Form<Values> {
   /** Whether the user entered the value before, and left the form without saving it. */
   isRestored: boolean;
   /** Returns to the initial value, for example after it was saved. */
@@ -68,16 +84,16 @@ export interface Draft<Value> {
 }
 
 /** The input of a form. It is kept until it is saved or discarded. */
-export function useDraft<Value>(form: string, initial: Value): Draft<Value> {
+export function useDraft<Values>(form: string, initial: Values): Draft<Values> {
   const [isRestored, setRestored] = useState(drafts.has(form));
-  const [value, setValue] = useState((drafts.get(form) as Value | undefined) ?? initial);
+  const [value, setValue] = useState((drafts.get(form) as Values | undefined) ?? initial);
+  const set = (next: Values) => {
+    drafts.set(form, next);
+    setValue(next);
+  };
   return {
-    value,
+    ...formOf(value, set),
     isRestored,
-    set(next) {
-      drafts.set(form, next);
-      setValue(next);
-    },
     discard() {
       drafts.delete(form);
       setRestored(false);

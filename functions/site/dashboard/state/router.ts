@@ -15,6 +15,10 @@ export function placeOf(hash: string): Place {
   return { environment: environment === 'sandbox' ? 'sandbox' : 'live', segments, query: new URLSearchParams(query) };
 }
 
+/** The parameters with these names. A missing one is empty. */
+export const parametersOf = <Name extends string>(query: URLSearchParams, ...names: Name[]): Record<Name, string> =>
+  Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<Name, string>;
+
 /** The link to a page without its empty parameters. */
 export function linkTo(
   environment: Environment,

@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks';
 import { isDocumentKey } from '../../../../lib/documents/patterns.ts';
 import { visible } from '../../../../lib/printable.ts';
-import { Badge, Button, Facts, Panel } from '../components/basics.tsx';
+import { Badge, Button, Facts, Link, Panel } from '../components/basics.tsx';
 import { Input, TextArea } from '../components/field.tsx';
-import { Countdown, Time } from '../components/time.tsx';
+import { In, Time } from '../components/time.tsx';
 import { useNow } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
 import { decodeToken, reachOf, type TokenClaims } from './token.ts';
 
 /** Shows the content of a pasted token and tests it against document keys. The token does not leave the browser. */
@@ -30,7 +28,6 @@ export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => vo
 }
 
 function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId: string) => void }) {
-  const { environment } = useSession();
   const [documentKey, setDocumentKey] = useState('');
   const now = useNow();
   const key = documentKey.trim();
@@ -48,7 +45,7 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
               </>
             ) : (
               <>
-                in <Countdown to={expires} over="a moment" />, <Time at={expires} />
+                <In to={expires} />, <Time at={expires} />
               </>
             ),
           ],
@@ -57,9 +54,9 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
           ['Environment', visible(claims.environment)],
           [
             'Key',
-            <a key="key" href={linkTo(environment, ['keys', keyId])}>
+            <Link key="key" to={['keys', keyId]}>
               <code>{visible(keyId)}</code>
-            </a>,
+            </Link>,
           ],
           ['Token id', <code key="id">{visible(tokenId)}</code>],
           [

@@ -5,8 +5,8 @@ import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm, ShownOnce } from '../components/dialog.tsx';
 import { Choices, Input, TextArea } from '../components/field.tsx';
 import { durationText } from '../components/time.tsx';
-import { violationIn, violationOf } from '../components/violations.ts';
 import type { ResponseOf } from '../state/api.ts';
+import { useForm } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { TokenInspector } from './token-inspector.tsx';
 
@@ -14,7 +14,6 @@ const PERMISSIONS = [
   ['read', 'Read', 'Reads documents, pulls changes and holds connections.'],
   ['write', 'Write', 'Changes documents and pushes changes. Does not include reading.'],
 ] as const satisfies [Permission, string, string][];
-const FIELDS = ['documents', 'permissions', 'ttl'];
 
 /** Creates and inspects scoped tokens. The service does not store tokens. */
 export function Tokens() {
@@ -40,9 +39,8 @@ export function Tokens() {
 
 function Mint() {
   const { call } = useSession();
-  const [documents, setDocuments] = useState('');
-  const [permissions, setPermissions] = useState<Permission[]>(['read']);
-  const [ttl, setTtl] = useState('3600');
+  const { value, field } = useForm({ documents: '', permissions: ['read'] as Permission[], ttl: '3600' });
+  const { documents, permissions, ttl } = value;
   const [minted, setMinted] = useState<ResponseOf<'POST /v1/tokens'>>();
   const patterns = documents.split(/[\s,]+/).filter(Boolean);
   return (
@@ -51,36 +49,20 @@ function Mint() {
         action="Create token"
         act={() => call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl) } })}
         onDone={setMinted}
-        fields={FIELDS}
       >
-        {(problem) => (
-          <>
-            <TextArea
-              label="Documents"
-              hint="Patterns of document keys, one per line. * matches one segment, or at the end one or more."
-              value={documents}
-              placeholder="org:acme:*"
-              onInput={setDocuments}
-              error={violationIn(problem, 'documents')}
-            />
-            <Choices
-              legend="Permissions"
-              type="checkbox"
-              options={PERMISSIONS}
-              chosen={permissions}
-              onChange={setPermissions}
-              error={violationOf(problem, 'permissions')}
-            />
-            <Input
-              label="Lifetime"
-              hint={`In seconds, up to 86,400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
-              value={ttl}
-              onInput={setTtl}
-              error={violationOf(problem, 'ttl')}
-            />
-            <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
-          </>
-        )}
+        <TextArea
+          label="Documents"
+          hint="Patterns of document keys, one per line. * matches one segment, or at the end one or more."
+          placeholder="org:acme:*"
+          {...field('documents')}
+        />
+        <Choices legend="Permissions" options={PERMISSIONS} {...field('permissions')} />
+        <Input
+          label="Lifetime"
+          hint={`In seconds, up to 86,400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
+          {...field('ttl')}
+        />
+        <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
       </ActionForm>
       {minted && (
         <ShownOnce
@@ -126,17 +108,15 @@ function RevokePanel({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
 }
 
 function RevokeDialog({ of: tokenId, onClose }: { of: string; onClose: () => void }) {
-  const { call, announce } = useSession();
+  const { call } = useSession();
   return (
     <Confirm
       title="Revoke this token?"
       action="Revoke token"
       kind="danger"
       act={() => call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } })}
-      onDone={() => {
-        announce('Token revoked.');
-        onClose();
-      }}
+      announcement="Token revoked."
+      onDone={onClose}
       onClose={onClose}
     >
       <p>

@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks';
 import { Confirm, Dialog, Done } from '../components/dialog.tsx';
 import { Input } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
-import { violationOf } from '../components/violations.ts';
 import { serverNow, type Webhook } from '../state/api.ts';
-import { useLoaded, useRepeated } from '../state/hooks.ts';
+import { useForm, useLoaded, useRepeated } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import type { DialogProps } from './webhook-dialogs.tsx';
 
@@ -12,11 +11,10 @@ import type { DialogProps } from './webhook-dialogs.tsx';
 export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   const { id, status } = webhook;
   const { call } = useSession();
-  const [since, setSince] = useState('');
-  const [until, setUntil] = useState('');
+  const { value, field } = useForm({ since: '', until: '' });
   const [count, setCount] = useState<number>();
-  const window = { since: fromLocal(since), until: fromLocal(until) };
-  const counted = useLoaded(`${since} ${until}`, () =>
+  const window = { since: fromLocal(value.since), until: fromLocal(value.until) };
+  const counted = useLoaded(`${value.since} ${value.until}`, () =>
     call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
   );
   const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
@@ -40,33 +38,24 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
         })
       }
       onDone={(recovery) => setCount(recovery.count)}
-      fields={['since', 'until']}
       onClose={onClose}
     >
-      {(problem) => (
-        <>
-          <p>
-            Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
-            <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
-          </p>
-          <Input
-            label="Since"
-            hint="In your local time. Leave empty for everything since the endpoint began to fail."
-            type="datetime-local"
-            value={since}
-            onInput={setSince}
-            error={violationOf(problem, 'since')}
-          />
-          <Input
-            label="Until"
-            hint="Optional, in your local time. Leave empty to include everything until now."
-            type="datetime-local"
-            value={until}
-            onInput={setUntil}
-            error={violationOf(problem, 'until')}
-          />
-        </>
-      )}
+      <p>
+        Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
+        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
+      </p>
+      <Input
+        label="Since"
+        hint="In your local time. Leave empty for everything since the endpoint began to fail."
+        type="datetime-local"
+        {...field('since')}
+      />
+      <Input
+        label="Until"
+        hint="Optional, in your local time. Leave empty to include everything until now."
+        type="datetime-local"
+        {...field('until')}
+      />
     </Confirm>
   );
 }

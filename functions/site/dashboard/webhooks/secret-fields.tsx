@@ -1,34 +1,32 @@
 import { ShownOnce } from '../components/dialog.tsx';
 import { Callout } from '../components/feedback.tsx';
-import { Choices, Input } from '../components/field.tsx';
+import { Choice, Input } from '../components/field.tsx';
 import { Verification } from './verification.tsx';
 
 interface SecretProps {
   secret: string | undefined;
   onChange: (secret: string | undefined) => void;
-  error: string | undefined;
 }
 
 /** A custom secret with fewer characters can be guessed. */
 const SHORT_SECRET = 24;
 
 /** Chooses between a generated and a custom secret. */
-export function SecretFields({ secret, onChange, error }: SecretProps) {
+export function SecretFields({ secret, onChange }: SecretProps) {
   return (
     <>
-      <Choices
+      <Choice
         legend="Signing secret"
-        type="radio"
         options={[
           ['generated', 'Generate one', '32 random bytes, shown once.'],
           ['own', 'Use my own', 'A secret that your endpoint already has.'],
         ]}
-        chosen={[secret === undefined ? 'generated' : 'own']}
-        onChange={([chosen]) => onChange(chosen === 'own' ? '' : undefined)}
+        value={secret === undefined ? 'generated' : 'own'}
+        onInput={(chosen) => onChange(chosen === 'own' ? '' : undefined)}
       />
       {secret !== undefined && (
         <>
-          <Input label="Secret" value={secret} onInput={onChange} error={error} />
+          <Input label="Secret" name="secret" value={secret} onInput={onChange} />
           {secret.length > 0 && secret.length < SHORT_SECRET && (
             <Callout kind="warning">
               A secret with fewer than {SHORT_SECRET} characters can be guessed. Anyone who knows it can forge events.

@@ -1,8 +1,7 @@
-import { Button } from '../components/basics.tsx';
+import { Button, Link } from '../components/basics.tsx';
 import { Callout } from '../components/feedback.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 
 const REFRESH_MS = 30_000;
@@ -16,7 +15,7 @@ interface SkippedProps {
 
 /** Shows how many deliveries an enabled webhook with a rate limit skipped in the last 24 hours. */
 export function Skipped({ of: { id, max_per_second }, version, onRecover }: SkippedProps) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const read = () => call('GET /v1/stats', { query: { webhook_id: id, group_by: 'webhook_id' } });
   const stats = useLoaded(id, read, version);
   useRepeated(REFRESH_MS, stats.reload);
@@ -25,9 +24,9 @@ export function Skipped({ of: { id, max_per_second }, version, onRecover }: Skip
   return (
     <Callout kind="warning">
       <p>
-        <a href={linkTo(environment, ['webhooks', id], { status: 'skipped' })}>
+        <Link to={['webhooks', id]} query={{ status: 'skipped' }}>
           {count.toLocaleString()} {count === 1 ? 'delivery was' : 'deliveries were'} skipped
-        </a>{' '}
+        </Link>{' '}
         in the last 24 hours, because the webhook was disabled, or because events arrive faster than its rate limit of{' '}
         {max_per_second} per second. Raise the limit if your endpoint can take more requests. Skipped deliveries can be
         recovered for 30 days.

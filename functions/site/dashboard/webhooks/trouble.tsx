@@ -1,11 +1,10 @@
 import { RETRY_DELAYS_SECONDS } from '../../../../lib/deliveries/retry-schedule.ts';
-import { Button } from '../components/basics.tsx';
+import { Button, Link } from '../components/basics.tsx';
 import { adviceOn, latestRun, outcomeText } from '../components/deliveries.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Elapsed, Time } from '../components/time.tsx';
 import type { Delivery, Webhook } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
-import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 
 interface FailingProps {
@@ -16,7 +15,7 @@ interface FailingProps {
 
 /** Shows why an enabled webhook is failing, and when the service would disable it. */
 export function Failing({ of: { id, failing_since, disabled_at }, version }: FailingProps) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const retrying = (query: { until?: string | undefined; limit: string }) => () =>
     call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, status: 'retrying' } });
   const [latest] = useLoaded(id, retrying({ limit: '1' }), version).value?.data ?? [];
@@ -35,8 +34,7 @@ export function Failing({ of: { id, failing_since, disabled_at }, version }: Fai
         Failing for {failing_since && <Elapsed since={failing_since} />}
         {latest && last && (
           <>
-            : the last attempt of{' '}
-            <a href={linkTo(environment, ['webhooks', id, 'deliveries', latest.event_id])}>{latest.event_type}</a>{' '}
+            : the last attempt of <Link to={['webhooks', id, 'deliveries', latest.event_id]}>{latest.event_type}</Link>{' '}
             returned <strong>{outcomeText(last)}</strong>
           </>
         )}
@@ -61,7 +59,7 @@ function disabledAtOf({ attempts, next_attempt_at }: Delivery): string | undefin
 
 /** Shows why the webhook is disabled, with the failed delivery and a button to recover. */
 export function Disabled({ of: webhook, onRecover }: { of: Webhook; onRecover: () => void }) {
-  const { call, environment } = useSession();
+  const { call } = useSession();
   const { id, disabled_reason, disabled_at } = webhook;
   const isPaused = disabled_reason === 'paused';
   const failed = useLoaded(id, () =>
@@ -81,10 +79,8 @@ export function Disabled({ of: webhook, onRecover }: { of: Webhook; onRecover: (
             {delivery && last && (
               <>
                 , the last one of{' '}
-                <a href={linkTo(environment, ['webhooks', id, 'deliveries', delivery.event_id])}>
-                  {delivery.event_type}
-                </a>{' '}
-                with <strong>{outcomeText(last)}</strong>
+                <Link to={['webhooks', id, 'deliveries', delivery.event_id]}>{delivery.event_type}</Link> with{' '}
+                <strong>{outcomeText(last)}</strong>
               </>
             )}
             . Fix your endpoint, then enable the webhook and recover what it missed.

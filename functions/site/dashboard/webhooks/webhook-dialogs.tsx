@@ -3,7 +3,6 @@ import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Json } from '../../../../lib/json.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Select, TextArea } from '../components/field.tsx';
-import { violationIn, violationOf } from '../components/violations.ts';
 import type { Problem, Webhook } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
@@ -35,27 +34,22 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
       action="Send"
       act={send}
       onDone={(sent) => goTo(linkTo(environment, ['webhooks', id, 'deliveries', sent.event_id]))}
-      fields={['data']}
       onClose={onClose}
     >
-      {(problem) => (
-        <>
-          <p>
-            Sends a sample event to this webhook only, with the header X-Service-Test. It is sent once and never
-            disables the webhook.
-          </p>
-          <Select
-            label="Event type"
-            value={type}
-            options={EVENT_TYPES.map((each) => [each, each])}
-            onChange={(chosen) => {
-              setType(chosen as EventType);
-              setEdited(undefined);
-            }}
-          />
-          <TextArea label="Data" rows={8} value={text} onInput={setEdited} error={violationIn(problem, 'data')} />
-        </>
-      )}
+      <p>
+        Sends a sample event to this webhook only, with the header X-Service-Test. It is sent once and never disables
+        the webhook.
+      </p>
+      <Select
+        label="Event type"
+        value={type}
+        options={EVENT_TYPES.map((each) => [each, each])}
+        onChange={(chosen) => {
+          setType(chosen as EventType);
+          setEdited(undefined);
+        }}
+      />
+      <TextArea label="Data" name="data" rows={8} value={text} onInput={setEdited} />
     </Confirm>
   );
 }
@@ -78,7 +72,7 @@ function objectIn(text: string): { [member: string]: Json } | undefined {
 }
 
 export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
-  const { call, announce } = useSession();
+  const { call } = useSession();
   const [secret, setSecret] = useState<string>();
   const [rotated, setRotated] = useState<string | null>();
   if (rotated !== undefined) return <SecretShown title="New signing secret" secret={rotated} onClose={onClose} />;
@@ -87,39 +81,29 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
       title="Rotate the signing secret?"
       action="Rotate secret"
       act={() => call('POST /v1/webhooks/{id}/rotate-secret', { path: { id }, body: { secret } })}
-      onDone={(response) => {
-        announce('Secret rotated.');
-        if (secret === undefined) setRotated(response.secret);
-        else onClose();
-      }}
-      fields={['secret']}
+      announcement="Secret rotated."
+      onDone={(response) => (secret === undefined ? setRotated(response.secret) : onClose())}
       onClose={onClose}
     >
-      {(problem) => (
-        <>
-          <p>
-            For 24 hours, events are signed with both secrets. The signature of the old one is in
-            X-Service-Signature-Previous. Switch your endpoint to the new secret.
-          </p>
-          <SecretFields secret={secret} onChange={setSecret} error={violationOf(problem, 'secret')} />
-        </>
-      )}
+      <p>
+        For 24 hours, events are signed with both secrets. The signature of the old one is in
+        X-Service-Signature-Previous. Switch your endpoint to the new secret.
+      </p>
+      <SecretFields secret={secret} onChange={setSecret} />
     </Confirm>
   );
 }
 
 export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
-  const { call, environment, announce } = useSession();
+  const { call, environment } = useSession();
   return (
     <Confirm
       title="Delete this webhook?"
       action="Delete webhook"
       kind="danger"
       act={() => call('DELETE /v1/webhooks/{id}', { path: { id } })}
-      onDone={() => {
-        announce('Webhook deleted.');
-        goTo(linkTo(environment, ['webhooks']));
-      }}
+      announcement="Webhook deleted."
+      onDone={() => goTo(linkTo(environment, ['webhooks']))}
       onClose={onClose}
     >
       <p>

@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks';
 import { MAX_PER_SECOND } from '../../../../lib/deliveries/rate-limit.ts';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { Choices, Input, TextArea } from '../components/field.tsx';
-import { violationIn, violationOf } from '../components/violations.ts';
-import type { Problem } from '../state/api.ts';
+import type { Form } from '../state/hooks.ts';
 import { hiddenIn } from './webhook-text.ts';
 
 export interface Values {
@@ -15,47 +14,34 @@ export interface Values {
   /** One header per line. */
   headers: string;
   /** Attempts per second, or empty. */
-  limit: string;
+  max_per_second: string;
 }
 
 interface FieldsProps {
-  values: Values;
-  onChange: (values: Values) => void;
-  problem: Problem | undefined;
+  of: Form<Values>;
   /** The headers before the edit. */
   saved?: string;
 }
 
 /** The fields of a new and of an edited webhook. */
-export function WebhookFields({ values, onChange, problem, saved = '' }: FieldsProps) {
-  const [isUsed] = useState(values.documents !== '' || values.headers !== '' || values.limit !== '');
+export function WebhookFields({ of: { value, field }, saved = '' }: FieldsProps) {
+  const [isUsed] = useState(value.documents !== '' || value.headers !== '' || value.max_per_second !== '');
   return (
     <>
       <Input
         label="Endpoint URL"
         hint="An https URL on your server that receives the events."
         type="url"
-        value={values.url}
         placeholder="https://example.com/webhooks"
-        onInput={(url) => onChange({ ...values, url })}
-        error={violationOf(problem, 'url')}
+        {...field('url')}
       />
       <Choices
         legend="Events"
         all="All events"
-        type="checkbox"
         options={EVENT_TYPES.map((type) => [type, <code>{type}</code>, EVENT_MEANINGS[type]] as const)}
-        chosen={values.events}
-        onChange={(events) => onChange({ ...values, events })}
-        error={violationOf(problem, 'events')}
+        {...field('events')}
       />
-      <Input
-        label="Description"
-        hint="Optional. What this webhook is for."
-        value={values.description}
-        onInput={(description) => onChange({ ...values, description })}
-        error={violationOf(problem, 'description')}
-      />
+      <Input label="Description" hint="Optional. What this webhook is for." {...field('description')} />
       <details open={isUsed}>
         <summary>Documents, headers and rate limit</summary>
         <TextArea
@@ -66,23 +52,18 @@ export function WebhookFields({ values, onChange, problem, saved = '' }: FieldsP
               <code>org:acme:*</code>.
             </>
           }
-          value={values.documents}
-          onInput={(documents) => onChange({ ...values, documents })}
-          error={violationIn(problem, 'documents')}
+          {...field('documents')}
         />
         <TextArea
           label="Custom headers"
           hint="Optional. Sent with every request, one per line, as in “X-Tenant: acme”. Values are hidden once they are saved."
-          value={values.headers}
-          onInput={(headers) => onChange({ ...values, headers })}
-          error={violationIn(problem, 'headers') ?? hiddenIn(values.headers, saved)}
+          error={hiddenIn(value.headers, saved)}
+          {...field('headers')}
         />
         <Input
           label="Requests per second"
           hint={`Optional. At most this many requests per second to your endpoint, from 1 to ${MAX_PER_SECOND}. Further deliveries wait.`}
-          value={values.limit}
-          onInput={(limit) => onChange({ ...values, limit })}
-          error={violationOf(problem, 'max_per_second')}
+          {...field('max_per_second')}
         />
       </details>
     </>

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import { ActionForm } from '../components/action-form.tsx';
 import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
 import { RestoredDraft } from '../components/feedback.tsx';
-import { violationOf } from '../components/violations.ts';
 import type { ResponseOf, Result, Webhook } from '../state/api.ts';
 import { useDraft } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
@@ -11,15 +10,13 @@ import { SecretFields, SecretShown } from './secret-fields.tsx';
 import { type Values, WebhookFields } from './webhook-fields.tsx';
 import { headersOf, headerText, hiddenIn, limitOf, limitText, linesOf } from './webhook-text.ts';
 
-const FIELDS = ['url', 'events', 'description', 'documents', 'headers', 'max_per_second', 'secret'];
-
 /** The fields that both kinds of requests send. */
-const bodyOf = ({ url, events, description, documents, limit }: Values) => ({
+const bodyOf = ({ url, events, description, documents, max_per_second }: Values) => ({
   url: url.trim(),
   events,
   description: description || null,
   documents: linesOf(documents),
-  max_per_second: limitOf(limit),
+  max_per_second: limitOf(max_per_second),
 });
 
 export function NewWebhook() {
@@ -30,7 +27,7 @@ export function NewWebhook() {
     description: '',
     documents: '',
     headers: '',
-    limit: '',
+    max_per_second: '',
   });
   const [secret, setSecret] = useState<string>();
   const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
@@ -52,20 +49,15 @@ export function NewWebhook() {
             })
           }
           onDone={done}
-          fields={FIELDS}
           others={
-            <ButtonLink href={linkTo(environment, ['webhooks'])} onClick={draft.discard}>
+            <ButtonLink to={['webhooks']} onClick={draft.discard}>
               Cancel
             </ButtonLink>
           }
         >
-          {(problem) => (
-            <>
-              <RestoredDraft of={draft} />
-              <WebhookFields values={draft.value} onChange={draft.set} problem={problem} />
-              <SecretFields secret={secret} onChange={setSecret} error={violationOf(problem, 'secret')} />
-            </>
-          )}
+          <RestoredDraft of={draft} />
+          <WebhookFields of={draft} />
+          <SecretFields secret={secret} onChange={setSecret} />
         </ActionForm>
       </Panel>
       {created && <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />}
@@ -75,7 +67,7 @@ export function NewWebhook() {
 
 /** Edits everything a webhook was created with except its secret, which is rotated instead. */
 export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
-  const { call, announce } = useSession();
+  const { call } = useSession();
   const saved = headerText(webhook.headers);
   const draft = useDraft<Values>(webhook.id, {
     url: webhook.url,
@@ -83,16 +75,15 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
     description: webhook.description ?? '',
     documents: webhook.documents.join('\n'),
     headers: saved,
-    limit: limitText(webhook.max_per_second),
+    max_per_second: limitText(webhook.max_per_second),
   });
-  const { value: values, set: setValues } = draft;
-  const { headers } = values;
+  const { headers } = draft.value;
   const save = async (): Promise<Result<Webhook>> => {
     const hidden = hiddenIn(headers, saved);
     if (hidden !== undefined) return { problem: { code: 'invalid_request', status: 0, detail: hidden, errors: [] } };
     return call('PATCH /v1/webhooks/{id}', {
       path: { id: webhook.id },
-      body: { ...bodyOf(values), ...(headers !== saved && { headers: headersOf(headers) }) },
+      body: { ...bodyOf(draft.value), ...(headers !== saved && { headers: headersOf(headers) }) },
     });
   };
   return (
@@ -100,19 +91,14 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
       <ActionForm
         action="Save"
         act={save}
+        announcement="Webhook updated."
         onDone={() => {
           draft.discard();
-          announce('Webhook updated.');
           onDone();
         }}
-        fields={FIELDS}
       >
-        {(problem) => (
-          <>
-            <RestoredDraft of={draft} />
-            <WebhookFields values={values} onChange={setValues} problem={problem} saved={saved} />
-          </>
-        )}
+        <RestoredDraft of={draft} />
+        <WebhookFields of={draft} saved={saved} />
       </ActionForm>
     </Panel>
   );

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
-import { Badge, Button } from '../components/basics.tsx';
+import { Badge, Button, Link, Warning } from '../components/basics.tsx';
 import { BatchDialog } from '../components/batch-dialog.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import type { Webhook } from '../state/api.ts';
-import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { isUnstable, latencyText, type Summary, successRate } from './stats.ts';
 import { webhookName } from './webhook-text.ts';
@@ -19,20 +18,8 @@ interface StatusProps {
 }
 
 export function WebhookStatus({ of: { status, disabled_reason, failing_since }, summary }: StatusProps) {
-  if (status === 'enabled' && failing_since !== null) {
-    return (
-      <Badge tone="waiting" icon="warning">
-        failing
-      </Badge>
-    );
-  }
-  if (status === 'enabled' && isUnstable(summary)) {
-    return (
-      <Badge tone="waiting" icon="warning">
-        unstable
-      </Badge>
-    );
-  }
+  if (status === 'enabled' && failing_since !== null) return <Warning>failing</Warning>;
+  if (status === 'enabled' && isUnstable(summary)) return <Warning>unstable</Warning>;
   if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
   return disabled_reason === 'paused' ? <Badge tone="off">paused</Badge> : <Badge tone="bad">disabled</Badge>;
 }
@@ -45,7 +32,6 @@ interface WebhookTableProps {
 
 /** Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together. */
 export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
-  const { environment } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changing, setChanging] = useState<StatusChange>();
   const rows = webhooks.filter(({ id }) => chosen.has(id));
@@ -64,9 +50,9 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
       'Endpoint',
       (webhook) => (
         <>
-          <a href={linkTo(environment, ['webhooks', webhook.id])} title={webhook.url}>
+          <Link to={['webhooks', webhook.id]} title={webhook.url}>
             {webhookName(webhook)}
-          </a>
+          </Link>
           {webhook.description && <small>{webhook.url}</small>}
         </>
       ),

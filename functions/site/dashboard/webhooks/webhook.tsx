@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button, PageTitle, Tabs } from '../components/basics.tsx';
 import { CopyButton } from '../components/copyable.tsx';
-import { Await, ProblemNote } from '../components/feedback.tsx';
+import { ItemPage, ProblemNote } from '../components/feedback.tsx';
 import { DeliveryLog } from '../deliveries/delivery-log.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
@@ -37,55 +37,50 @@ export function WebhookPage({ id, tab, query }: PageProps) {
   const health = (of: Webhook) => <Health key="health" of={of} version={version} />;
   const log = (of: Webhook) => <DeliveryLog key="log" webhook={of} query={query} version={version} onChange={reload} />;
   return (
-    <>
-      <p class="up">
-        <a href={linkTo(environment, ['webhooks'])}>Webhooks</a>
-      </p>
-      <Await of={loaded} isPage>
-        {(webhook) => (
-          <>
-            <PageTitle
-              subtitle={<Address of={webhook} />}
-              actions={<WebhookActions of={webhook} onRecover={() => setRecovering(true)} onChange={reload} />}
-            >
-              {webhookName(webhook)}
-            </PageTitle>
-            <Tabs
-              label="Webhook"
-              tabs={[
-                ['Deliveries', linkTo(environment, ['webhooks', id]), tab !== 'settings'],
-                ['Settings', linkTo(environment, ['webhooks', id, 'settings']), tab === 'settings'],
-              ]}
+    <ItemPage section="webhooks" title="Webhooks" of={loaded}>
+      {(webhook) => (
+        <>
+          <PageTitle
+            subtitle={<Address of={webhook} />}
+            actions={<WebhookActions of={webhook} onRecover={() => setRecovering(true)} onChange={reload} />}
+          >
+            {webhookName(webhook)}
+          </PageTitle>
+          <Tabs
+            label="Webhook"
+            tabs={[
+              ['Deliveries', linkTo(environment, ['webhooks', id]), tab !== 'settings'],
+              ['Settings', linkTo(environment, ['webhooks', id, 'settings']), tab === 'settings'],
+            ]}
+          />
+          {tab === 'settings' ? (
+            <WebhookSettings of={webhook} onChange={reload} />
+          ) : (
+            <>
+              {webhook.status === 'enabled' && webhook.max_per_second !== null && (
+                <Skipped of={webhook} version={version} onRecover={() => setRecovering(true)} />
+              )}
+              {webhook.status === 'disabled' && <Disabled of={webhook} onRecover={() => setRecovering(true)} />}
+              {webhook.status === 'enabled' && webhook.failing_since !== null && (
+                <Failing of={webhook} version={version} />
+              )}
+              {isSearch ? [log(webhook), health(webhook)] : [health(webhook), log(webhook)]}
+            </>
+          )}
+          {/* Here it stays while the webhook is enabled, with what it is asked for. */}
+          {isRecovering && (
+            <RecoverDialog
+              of={webhook}
+              onClose={() => {
+                setRecovering(false);
+                reload();
+                replaceBy(linkTo(environment, ['webhooks', id], withoutRecovery(query))); // a reload does not open it again
+              }}
             />
-            {tab === 'settings' ? (
-              <WebhookSettings of={webhook} onChange={reload} />
-            ) : (
-              <>
-                {webhook.status === 'enabled' && webhook.max_per_second !== null && (
-                  <Skipped of={webhook} version={version} onRecover={() => setRecovering(true)} />
-                )}
-                {webhook.status === 'disabled' && <Disabled of={webhook} onRecover={() => setRecovering(true)} />}
-                {webhook.status === 'enabled' && webhook.failing_since !== null && (
-                  <Failing of={webhook} version={version} />
-                )}
-                {isSearch ? [log(webhook), health(webhook)] : [health(webhook), log(webhook)]}
-              </>
-            )}
-            {/* Here it stays while the webhook is enabled, with what it is asked for. */}
-            {isRecovering && (
-              <RecoverDialog
-                of={webhook}
-                onClose={() => {
-                  setRecovering(false);
-                  reload();
-                  replaceBy(linkTo(environment, ['webhooks', id], withoutRecovery(query))); // a reload does not open it again
-                }}
-              />
-            )}
-          </>
-        )}
-      </Await>
-    </>
+          )}
+        </>
+      )}
+    </ItemPage>
   );
 }
 

@@ -56,7 +56,7 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
     stats.reload();
   });
   const create = (
-    <ButtonLink href={linkTo(environment, ['webhooks', 'new'])} kind="primary">
+    <ButtonLink to={['webhooks', 'new']} kind="primary">
       Create Webhook
     </ButtonLink>
   );
