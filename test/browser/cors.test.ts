@@ -1,25 +1,23 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { afterFile } from '../support/after-file.ts';
 import { mint, put } from '../support/documents.ts';
+import { listen } from '../support/endpoints.ts';
 import { useService } from '../support/service.ts';
 import { CHROMIUM } from './browser.ts';
 
 const service = useService();
-let close: () => Promise<unknown>;
 let page: Page;
 
 /** A frontend of a customer, which is a page of another origin. */
 beforeAll(async () => {
   const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
-  await new Promise<void>((resolve) => frontend.listen(0, '127.0.0.1', resolve));
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${(frontend.address() as AddressInfo).port}/`);
-  close = () => browser.close().then(() => frontend.close());
+  await page.goto(`http://127.0.0.1:${await listen(frontend)}/`);
+  afterFile(() => browser.close());
 });
-afterAll(() => close?.());
 
 /** Returns the status, ETag and error code that the page can read, or `blocked` if the browser hides the response. */
 const fetched = (credential: string, method: string, path: string, body?: object) =>

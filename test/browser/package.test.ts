@@ -1,24 +1,22 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
-import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/after-file.ts';
 import { mint, put } from '../support/documents.ts';
 import { READER_ENVIRONMENT } from '../support/reader-environment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
-import { CHROMIUM } from './browser.ts';
+import { useDashboard } from './browser.ts';
 
 const service = useService();
+const dashboard = useDashboard(service);
 
 /** An empty project that has only installed the package. */
-let directory: string;
+const directory = temporaryDirectory();
 let tarball: string;
 const execute = promisify(execFile);
 const run = async (command: string, ...args: string[]): Promise<string> =>
@@ -26,11 +24,9 @@ const run = async (command: string, ...args: string[]): Promise<string> =>
 
 beforeAll(async () => {
   tarball = (await execute('npx', ['node', 'infra/commands/package/build.ts'])).stdout.trim();
-  directory = mkdtempSync(join(tmpdir(), 'package-'));
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }');
   await run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Runs a module in the project with Node.js, and returns what it prints. */
 async function runModule(source: string, ...args: string[]): Promise<unknown> {
@@ -287,7 +283,7 @@ describe('the npm package', () => {
     await expect(run('npx', 'document-sync')).rejects.toThrow('Name a command: listen, trigger.');
   });
 
-  it('runs in a bundle in a page of another origin, with a scoped token', async () => {
+  it('runs in a bundle in a browser, with a scoped token', async () => {
     const { admin } = await service.project();
     await put(admin, 'org:acme:doc-1', { title: 'Draft' });
     const token = await mint(admin, ['org:acme:*'], ['read', 'write']);
@@ -304,20 +300,9 @@ describe('the npm package', () => {
     const stdin = { contents, resolveDir: directory };
     const [bundle] = buildSync({ stdin, bundle: true, write: false, platform: 'browser', minify: true }).outputFiles;
     expect(bundle?.contents.length).toBeLessThan(12_000);
-    const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
-    await new Promise<void>((resolve) => frontend.listen(0, '127.0.0.1', resolve));
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-    const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${(frontend.address() as AddressInfo).port}/`);
-    await page.addScriptTag({ content: bundle?.text ?? '' });
-    const checked = page.evaluate(
-      ([baseUrl, credential]) =>
-        (globalThis as unknown as { check(...args: unknown[]): Promise<unknown> }).check(baseUrl, credential),
-      [service.stack.baseUrl, token],
-    );
-    expect(await checked.finally(() => browser.close().then(() => frontend.close()))).toEqual([
-      ['org:acme:doc-1'],
-      200,
-    ]);
+    const page = await dashboard.open('/docs');
+    await page.evaluate(bundle?.text ?? '');
+    const given = JSON.stringify([service.stack.baseUrl, token]);
+    expect(await page.evaluate(`check(...${given})`)).toEqual([['org:acme:doc-1'], 200]);
   });
 });
