@@ -1,9 +1,9 @@
 import type { Command, Shell } from '../../infra/commands/command.ts';
 import { UserError } from '../../infra/user-error.ts';
 
-/** Performs operations of AWS by name, such as `SendMessage`. An operation without a performer fails. */
-// biome-ignore lint/suspicious/noExplicitAny: each performer knows the input of its operation
-export type Performers = Readonly<Record<string, (input: any) => unknown>>;
+/** Performs operations of AWS by name, such as `SendMessage`, with the input of a command. An operation without a performer fails. */
+// biome-ignore lint/suspicious/noExplicitAny: each performer knows its operation
+export type Performers = Readonly<Record<string, (input: any, command: any) => unknown>>;
 
 /**
  * Runs a command in this process, without credentials, a terminal or AWS. `performers` replace the `send` of every client, and
@@ -36,7 +36,7 @@ export async function ran(
           const name = command.constructor.name.replace(/Command$/, '');
           const performer = performers[name];
           if (!performer) throw new Error(`The test performs no ${name}`);
-          return performer(command.input);
+          return performer(command.input, command);
         },
       });
     },

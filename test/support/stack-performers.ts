@@ -1,11 +1,5 @@
 import { Buffer } from 'node:buffer';
-import {
-  DeleteMessageCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { OPERATOR } from '../../infra/local/services/iam.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
 import { REGION } from '../../infra/local/template.ts';
@@ -19,6 +13,7 @@ export function stackPerformers(stack: LocalStack): Performers {
     endpoint: stack.endpoints.url('sqs'),
     credentials: { accessKeyId: OPERATOR, secretAccessKey: 'local' },
   });
+  const pass: Performers[string] = (_, command) => sqs.send(command);
   const bucket = (name: string) => stack.buckets.get(`arn:aws:s3:::${name}`) ?? new Map<string, string>();
   const outputs: Record<string, string> = {
     BaseUrl: stack.baseUrl,
@@ -48,8 +43,8 @@ export function stackPerformers(stack: LocalStack): Performers {
     GetObject: ({ Bucket, Key }) => ({ Body: { transformToString: async () => bucket(Bucket).get(Key) } }),
     DeleteObject: ({ Bucket, Key }) => bucket(Bucket).delete(Key),
     ReceiveMessage: (input) => sqs.send(new ReceiveMessageCommand({ ...input, WaitTimeSeconds: 0 })),
-    DeleteMessage: (input) => sqs.send(new DeleteMessageCommand(input)),
-    SendMessage: (input) => sqs.send(new SendMessageCommand(input)),
-    SendMessageBatch: (input) => sqs.send(new SendMessageBatchCommand(input)),
+    DeleteMessage: pass,
+    SendMessage: pass,
+    SendMessageBatch: pass,
   };
 }
