@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Shell } from '../../infra/commands/command.ts';
@@ -10,17 +9,13 @@ import { ops } from '../../infra/commands/ops.ts';
 import { request, targetOf } from '../../infra/commands/target.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
+import { freePort, listen } from '../support/endpoints.ts';
 import { type Performers, ran } from '../support/shell.ts';
 
 const GROUPS = { ops, dev: dev('npm run dev --') };
 const COMMANDS = ['ops projects', 'ops restore', 'ops replay', 'ops smoke', 'dev listen', 'dev trigger'];
 /** An address with a port that nothing uses. */
-const CLOSED = await new Promise<string>((resolve) => {
-  const server = net.createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address() as AddressInfo;
-    server.close(() => resolve(`http://127.0.0.1:${port}`));
-  });
-});
+const CLOSED = `http://127.0.0.1:${await freePort()}`;
 const directory = temporaryDirectory();
 
 /** Runs a command line without `npm run`, such as `ops projects list`. */
@@ -295,11 +290,9 @@ describe('a command that calls the API', () => {
     [{ message: 'Forbidden' }, 'Forbidden'],
   ])('states the status, the detail and the violations of a problem', async (problem, reason) => {
     const server = http.createServer((_, response) => void response.writeHead(401).end(JSON.stringify(problem)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const baseUrl = `http://127.0.0.1:${await listen(server)}`;
     const failed = request({ baseUrl, key: 'k' }, 'GET', '/v1/events?limit=1');
     await expect(failed).rejects.toThrow(new UserError(`GET /v1/events: 401 ${reason}`));
-    server.close();
   });
 });
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { afterFile } from './after-file.ts';
+import { listen } from './endpoints.ts';
 import { openApi, violationsOf } from './openapi.ts';
 import { eventually } from './service.ts';
 
@@ -56,13 +56,10 @@ export async function startReceiver(behaviour: Behaviour = 200): Promise<TestRec
     if (typeof current === 'number') response.writeHead(current).end();
     else current(response, received.length, request);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterFile(() => {
-    server.close().closeAllConnections();
-    expect([...faults], 'every delivery is as the OpenAPI document describes it').toEqual([]);
-  });
+  const port = await listen(server);
+  afterFile(() => expect([...faults], 'every delivery is as the OpenAPI document describes it').toEqual([]));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${port}/hook`,
     received,
     behave(next) {
       current = next;

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../../lib/deployment.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { changed } from '../../support/changed.ts';
 import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';
 import { databaseEndpoint } from '../../support/database.ts';
@@ -143,7 +143,7 @@ it('enables the webhooks that failed deliveries disabled, and delivers their eve
 it('suspends, resumes, exports and deletes a project, from the first to the last command', async () => {
   const project = await service.project('Leaving');
   const status = async () => code(await project.admin('GET', '/v1/keys'))[0];
-  const file = join(mkdtempSync(join(tmpdir(), 'export-')), 'lines');
+  const file = join(temporaryDirectory(), 'lines');
   const values = { project: project.id, file, answer: 'Leaving' };
   expect(await run('projects list', values)).toContain(project.id);
   await run('projects suspend', values);

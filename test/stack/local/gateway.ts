@@ -1,9 +1,8 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inject } from 'vitest';
 import { createGateway } from '../../../infra/local/gateway/api-gateway.ts';
 import { Template } from '../../../infra/local/template.ts';
-import { afterFile } from '../../support/after-file.ts';
+import { listen } from '../../support/endpoints.ts';
 
 interface TestGatewayOptions {
   /** The function of every operation. */
@@ -52,10 +51,7 @@ export async function startGateway({
   };
   const respond = createGateway(template, () => invocable, now);
   const server = http.createServer((request, response) => void respond(request, response));
-  afterFile(() => server.close().closeAllConnections());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}` };
+  return { url: `http://127.0.0.1:${await listen(server)}` };
 }
 
 const allowing = (Resource: string) => ({

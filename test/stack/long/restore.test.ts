@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, inject, it, vi } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
@@ -8,7 +5,7 @@ import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { createState } from '../../../infra/local/services/state.ts';
 import { synthesize } from '../../../infra/local/synthesize.ts';
 import type { SettingsInput } from '../../../infra/settings.ts';
-import { afterFile } from '../../support/after-file.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { eventually, FAST } from '../../support/service.ts';
 import { ran } from '../../support/shell.ts';
@@ -20,11 +17,9 @@ import { ATTEMPTS, begin, complete, proceed, recover } from './upgrades/work.ts'
 
 /** Synthesizes with settings, like a deployment with them. */
 function synthesizeWith(settings: SettingsInput): string {
-  const outdir = mkdtempSync(join(tmpdir(), 'restored-assembly-'));
-  afterFile(() => rmSync(outdir, { recursive: true }));
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
-    return synthesize(outdir, settings);
+    return synthesize(temporaryDirectory(), settings);
   } finally {
     vi.unstubAllEnvs();
   }

@@ -1,16 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryOutbox, type Outbox, sqliteOutbox } from '../../../lib/client/outbox.ts';
 import { publisher } from '../../../lib/client/publisher.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { event, ingest, revisionsOf } from './ingest.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'outbox-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 afterEach(() => void vi.restoreAllMocks());
 let files = 0;
 const newFile = () => join(directory, `${++files}.sqlite`);

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
-import { afterFile } from '../../../support/after-file.ts';
+import { temporaryDirectory } from '../../../support/after-file.ts';
 import { readTemplate } from '../../local/gateway.ts';
 
 interface RawResource {
@@ -34,8 +33,7 @@ export function mixed(
   isOther: (functionId: string) => boolean,
   { bothPolicies = false } = {},
 ): string {
-  const directory = mkdtempSync(join(tmpdir(), 'mixed-assembly-'));
-  afterFile(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   for (const name of [base, other].flatMap((assembly) => readdirSync(assembly).map((name) => join(assembly, name)))) {
     const link = join(directory, name.split('/').at(-1) ?? '');
     if (!existsSync(link) && !link.endsWith(TEMPLATE)) symlinkSync(name, link);

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { snippetsIn } from '../../../../functions/site/docs/render/guides.ts';
 import { projectRoot } from '../../../../infra/project-root.ts';
 import { signatureHeaders } from '../../../../lib/webhooks/signing.ts';
+import { afterFile, temporaryDirectory } from '../../../support/after-file.ts';
 import { freePort } from '../../../support/endpoints.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
@@ -14,12 +14,11 @@ const receivers = guide('receivers');
 const codeOf = (heading: string, language: string) => snippetsIn(receivers, heading).get(language) ?? '';
 
 const secret = 'whsec_bGlzdGVuIHRvIG1lLCBsaXN0ZW4gdG8gbWU=';
-const directory = mkdtempSync(join(tmpdir(), 'receivers-'));
+const directory = temporaryDirectory();
 symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
 const started: ChildProcess[] = [];
-afterAll(() => {
+afterFile(() => {
   for (const { pid, exitCode } of started) if (pid && exitCode === null) process.kill(-pid);
-  rmSync(directory, { recursive: true });
 });
 
 const python = process.env.PYTHON ?? 'python3';

@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { snippetsIn } from '../../../../functions/site/docs/render/guides.ts';
+import { temporaryDirectory } from '../../../support/after-file.ts';
 import { memoryService } from '../../../support/memory-service.ts';
 import { createWebhook } from '../../../support/requests.ts';
 
 const guide = readFileSync('functions/site/docs/guides/receiving.md', 'utf8');
 const code = snippetsIn(guide, 'Keep a copy of the documents');
-const directory = mkdtempSync(join(tmpdir(), 'replica-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 function fileWith(name: string, text = ''): string {
   const file = join(directory, name);

@@ -1,18 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { snippetsIn, verification } from '../../../../functions/site/docs/render/guides.ts';
 import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
 import { isPattern, matchesPattern } from '../../../../lib/documents/patterns.ts';
 import { allOperations } from '../../../../lib/http/operations.ts';
+import { temporaryDirectory } from '../../../support/after-file.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 
-const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 /** Wraps the snippet of each language in a program that prints whether each header is genuine. */
 const PROGRAMS: Record<string, { command: [string, ...string[]]; file: string; around(code: string): string }> = {
