@@ -37,18 +37,9 @@ async function runModule(source: string, ...args: string[]): Promise<unknown> {
 /** Compiles a TypeScript module in strict mode. Throws the errors of the compiler. */
 async function compile(source: string): Promise<void> {
   writeFileSync(join(directory, 'program.ts'), source);
-  const options = [
-    '--strict',
-    '--noEmit',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--lib',
-    'es2023,dom,dom.asynciterable',
-  ];
+  const options = '--strict --noEmit --module nodenext --target es2023 --lib es2023,dom,dom.asynciterable';
   const compiler = `${process.cwd()}/.local/package/node_modules/.bin/tsc`;
-  await run(compiler, ...options, 'program.ts').catch(({ stdout }: { stdout: string }) => {
+  await run(compiler, ...options.split(' '), 'program.ts').catch(({ stdout }: { stdout: string }) => {
     throw new Error(stdout);
   });
 }
