@@ -170,6 +170,17 @@ describe('a message', () => {
     expect(await own.delivery()).toMatchObject({ status: 'succeeded' });
   });
 
+  it('is received again if another run recorded its attempt, because that run may have stopped before the retry', async () => {
+    const own = await laneFunction();
+    own.answer = async (...args) => {
+      await own.record(1, retrying);
+      return responds(500)(...args);
+    };
+    expect([await own.run(message()), own.sent()]).toEqual([[0], []]);
+    expect(await own.run(message())).toEqual([]);
+    expect(own.sent()).toMatchObject([{ body: message({ attempt: 2 }) }]);
+  });
+
   it('is delivered once although it is twice in a batch', async () => {
     const own = await laneFunction();
     expect(await own.run(message(), message())).toEqual([]);

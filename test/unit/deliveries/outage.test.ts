@@ -26,6 +26,19 @@ describe('an outage', () => {
     expect(notes.sort()).toEqual(['end', 'start']);
   });
 
+  it('has a start again after its end, in the same function', async () => {
+    const own = await failingLane();
+    const starts: (number | undefined)[] = [];
+    for (const [i, status] of [500, 200, 500].entries()) {
+      own.time = now + i * 1000;
+      own.answer = responds(status);
+      await own.publish(event({ id: `evt_${i + 2}` }));
+      await own.run(message({ eventId: `evt_${i + 2}` }));
+      starts.push((await own.hook())?.failingSince);
+    }
+    expect(starts).toEqual([now, undefined, now + 2000]);
+  });
+
   it('is not ended by a test', async () => {
     const own = await laneFunction({ failingSince: now - 1, undeliveredSince: now - 1 });
     await own.publish(event({ webhookId: 'whk_1', id: 'evt_2' }));

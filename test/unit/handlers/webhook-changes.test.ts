@@ -66,6 +66,16 @@ describe('a change of a webhook', () => {
     expect(stored).toEqual({ ...key, ...webhook, updatedAt: now });
   });
 
+  it.each([
+    undefined,
+    1500,
+  ])('that pauses it keeps the time since which it can have missed events (%s)', async (since) => {
+    const before = { ...webhook, ...(since !== undefined && { undeliveredSince: since }) };
+    const paused = { status: 'disabled', disabledAt: now, disabledReason: 'paused', undeliveredSince: since ?? now };
+    const { stored } = await applied({ status: 'disabled' }, before);
+    expect(stored).toEqual({ ...key, ...webhook, ...paused, updatedAt: now });
+  });
+
   it.each(
     Object.keys(ChangeWebhook.entries).filter((name) => DEFAULT_SETTINGS[name] !== undefined),
   )('stores nothing when %s is absent and gets its default', async (name) => {
