@@ -7,7 +7,10 @@ import type { NewEvent, PublisherOptions } from '../../../lib/client/publisher-t
 import { event, ingest, revisionsOf } from './ingest.ts';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
@@ -93,6 +96,30 @@ describe('a failed request', () => {
       expect(wait).toBeLessThanOrEqual(Math.min(30, 2 ** i));
     }
     expect(stats()).toEqual({ buffered: 0, published: 1, rejected: 0, refused: 0, retries: 8 });
+  });
+
+  it('is repeated with the same key without a response for 30 seconds', async () => {
+    const after = (ms: number) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new Error('Timeout')), ms);
+      return controller.signal;
+    };
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(after); // fake timers do not reach the original
+    const { requests, access } = ingest();
+    const signals: AbortSignal[] = [];
+    const hanging: typeof fetch = async (url, init) => {
+      const response = await access.fetch(url, init);
+      const { signal } = init as { signal: AbortSignal };
+      if (signals.push(signal) > 1) return response;
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const { publishAll, reasons } = await reporting({ ...access, fetch: hanging });
+    await publishAll([1]);
+    await seconds(1 + 29.9);
+    expect([signals.length, reasons]).toEqual([1, []]);
+    await seconds(0.1 + 1);
+    expect(reasons).toEqual(['Timeout']);
+    expect(requests[1]).toEqual(requests[0]);
   });
 
   it.each([
