@@ -93,6 +93,12 @@ describe('deliveries', () => {
     });
   });
 
+  it('ends a failed run with its last attempt, and not at its start', async () => {
+    const { message, record, stored } = happening();
+    await record(message(), failed);
+    expect(await stored()).toMatchObject({ status: 'failed', endedAt: now + attemptOf(message()).durationMs });
+  });
+
   describe('markRetried', () => {
     it.each<Past>([
       ['a later attempt', ({ upTo, message }) => upTo(message({ attempt: 3 }))],

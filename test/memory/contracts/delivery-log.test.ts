@@ -8,7 +8,18 @@ import type { DeliveryFilter, DeliveryRecord } from '../../../lib/deliveries/rec
 import type { RecoveryWindow } from '../../../lib/deliveries/recovery.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
-import { attemptOf, failed, newDelivery, newId, newWebhook, now, recordOf, succeeded, walk } from './builders.ts';
+import {
+  attemptOf,
+  failed,
+  newDelivery,
+  newId,
+  newWebhook,
+  now,
+  recordOf,
+  retrying,
+  succeeded,
+  walk,
+} from './builders.ts';
 import { companion, newStore } from './stores.ts';
 
 const { table, short } = newStore();
@@ -169,7 +180,16 @@ describe('the delivery log', () => {
       expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));
     });
 
+    it('clears a pending retry', async () => {
+      const { webhook, event, message } = newDelivery();
+      await own.record(message(), event, attemptOf(message()), retrying);
+      const record = await log.get(webhook.id, event.id);
+      if (record) await log.startRun(record, 1, now);
+      expect((await log.get(webhook.id, event.id))?.retryPending).toBeUndefined();
+    });
+
     it.each([
+      [24, 0],
       [25, 1],
       [30, 6],
     ])('keeps the latest 24 of %i attempts', async (count, first) => {

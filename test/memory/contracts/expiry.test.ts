@@ -1,23 +1,32 @@
 import { expect, it } from 'vitest';
 import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
+import { firstMessage } from '../../../lib/deliveries/messages.ts';
 import { takeSlots } from '../../../lib/deliveries/rate-limit-store.ts';
+import { deliveries } from '../../../lib/deliveries/store.ts';
 import { connections, documents } from '../../../lib/documents/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { auditEntry } from '../../../lib/projects/audit-store.ts';
-import { DAY_MS, newConnection, newId, newSpace, newStoredEvent, now } from './builders.ts';
+import { attemptOf, DAY_MS, failed, newConnection, newId, newSpace, newStoredEvent, now } from './builders.ts';
 import { newStore } from './stores.ts';
 
 const { table } = newStore();
 const space = newSpace();
 const webhookId = newId('whk');
 const event = newStoredEvent();
+const delivery = firstMessage(space, webhookId, event.id);
 const connection = newConnection();
 const claim = { credentialId: 'key_1', fingerprint: 'request', nowMs: now };
 const requests = Array.from({ length: 12 }, () => ({ isTest: false }));
 
 it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
   ['an event', () => eventStore(table).publish([event], []), itemKey.event(event, event.id), now + EVENT_RETENTION_MS],
+  [
+    'a delivery',
+    () => deliveries(table).record(delivery, event, attemptOf(delivery), failed),
+    itemKey.delivery(delivery.webhookId, delivery.eventId),
+    now + EVENT_RETENTION_MS,
+  ],
   [
     'a connection: a day after its lease',
     () => connections(table).put(undefined, connection, []),

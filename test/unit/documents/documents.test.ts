@@ -1,30 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Conflict,
-  documentResource,
-  etagOf,
-  fieldsHeld,
-  sameJson,
-  withoutOthersValues,
-} from '../../../lib/documents/document.ts';
+import { type Conflict, fieldsHeld, sameJson, withoutOthersValues } from '../../../lib/documents/document.ts';
 import type { Json } from '../../../lib/json.ts';
-import { documentState } from '../../memory/contracts/builders.ts';
-
-describe('a document as customers see it', () => {
-  const times = { createdAt: Date.UTC(2026, 0, 31), updatedAt: Date.UTC(2026, 1, 1) };
-  const state = documentState({ revision: 3, fields: { a: 1 }, ...times });
-
-  it('contains its key, revision, fields and times', () => {
-    expect(documentResource('a:b', state)).toEqual({
-      document_key: 'a:b',
-      revision: 3,
-      fields: { a: 1 },
-      created_at: '2026-01-31T00:00:00.000Z',
-      updated_at: '2026-02-01T00:00:00.000Z',
-    });
-    expect(etagOf(state)).toBe('"3"');
-  });
-});
 
 describe('a token that may not read', () => {
   const conflict = (field: string): Conflict => ({

@@ -106,12 +106,6 @@ describe('a pull', () => {
     expect(read).toEqual(['d:20', 'd:21', 'd:30', 'd:31']);
   });
 
-  it('returns at most the limit, and continues after it', async () => {
-    const page = await pull((await stored(KEYS)).store, { ...everything, limit: 7, after: 'd:10' });
-    expect(keysOf(page)).toEqual(KEYS.slice(11, 18));
-    expect(page.next).toBe('d:17');
-  });
-
   it('returns the documents that fit, at least one, with few extra reads', async () => {
     const { store, read } = await stored(KEYS, { text: 'a'.repeat(1000) });
     const page = await pull(store, { ...everything, bytesMax: 10_000 });

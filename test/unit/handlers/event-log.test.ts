@@ -19,11 +19,12 @@ const all = async (client: Client, query: string) => (await pagesOf(client, `/v1
 
 describe('events', () => {
   let ids: string[];
+  let document: { created_at: string; updated_at: string };
 
   beforeAll(async () => {
     live = await (await service.project()).client('live');
     await put(live, 'org:acme:a', { title: 'Draft' });
-    await put(live, 'org:acme:a', { title: 'Final' });
+    ({ body: document } = await put(live, 'org:acme:a', { title: 'Final' }));
     ids = await publishAll(
       live,
       Array.from({ length: 30 }, (_, i) => deleted(`org:acme:${i % 3}`, i + 1)),
@@ -46,9 +47,9 @@ describe('events', () => {
 
   it('list the changes of a document', async () => {
     const found = await all(live, 'document_key=org:acme:a');
-    expect(found.map(({ type, data }) => [type, data.revision])).toEqual([
-      ['document.changed', 2],
-      ['document.created', 1],
+    expect(found.map(({ type, data, timestamp }) => [type, data.revision, timestamp])).toEqual([
+      ['document.changed', 2, document.updated_at],
+      ['document.created', 1, document.created_at],
     ]);
     expect(await all(live, 'document_key=org:acme:1&type=document.deleted')).toHaveLength(10);
     expect(await all(live, 'document_key=org:acme:1&type=sync.conflict')).toEqual([]);
