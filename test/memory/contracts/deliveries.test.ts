@@ -38,6 +38,8 @@ type Past = [past: string, happen: (delivery: Happening) => Promise<unknown>];
 
 /** Histories after which the message of attempt 2 in run 0 has no effect. */
 const OVERTAKEN: Past[] = [
+  ['its attempt is recorded', ({ upTo, message }) => upTo(message({ attempt: 2 }))],
+  ['a later attempt is recorded', ({ upTo, message }) => upTo(message({ attempt: 3 }))],
   ['its run failed', ({ record, message }) => record(message(), failed)],
   [
     'its run was canceled',
@@ -93,10 +95,14 @@ describe('deliveries', () => {
     });
   });
 
-  it('ends a failed run with its last attempt, and not at its start', async () => {
+  it.each<[Verdict, number | undefined]>([
+    [retrying, undefined],
+    [failed, now + 10],
+  ])('has an end only after a failed run, which is that of its last attempt: %j', async (verdict, endedAt) => {
     const { message, record, stored } = happening();
-    await record(message(), failed);
-    expect(await stored()).toMatchObject({ status: 'failed', endedAt: now + attemptOf(message()).durationMs });
+    await record(message(), verdict);
+    expect(await stored()).toMatchObject({ status: verdict.status });
+    expect((await stored())?.endedAt).toBe(endedAt);
   });
 
   describe('markRetried', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import type { KeyRecord } from '../../../lib/keys/key.ts';
-import { apiKeys } from '../../../lib/keys/store.ts';
-import { HOUR_MS, newKey, newSpace, now, recordOf, walk } from './builders.ts';
+import { apiKeys, keysWithProject } from '../../../lib/keys/store.ts';
+import { projects } from '../../../lib/projects/store.ts';
+import { HOUR_MS, newKey, newProject, newSpace, now, recordOf, walk } from './builders.ts';
 import { companion, newStore } from './stores.ts';
 
 const { table, short } = newStore();
@@ -75,5 +77,17 @@ describe('keys', () => {
     const missing = newKey();
     expect(await keys.revoke(missing.id, now, [])).toBe(false);
     expect(await keys.get(missing.id)).toBeUndefined();
+  });
+
+  it('are read with their project, unless they are unknown or deleted', async () => {
+    const [project, read] = [newProject(), keysWithProject(table)];
+    const { id } = await create({ projectId: project.id });
+    await projects(table).create(project, newKey());
+    expect(await read(newKey().id)).toBeUndefined();
+    expect(recordOf((await read(id))?.project)).toEqual(project);
+    await table.removeAll([itemKey.project(project.id)]);
+    expect(await read(id)).toMatchObject({ id, project: undefined });
+    await table.removeAll([itemKey.key(id)]);
+    expect(await read(id)).toBeUndefined();
   });
 });
