@@ -73,9 +73,18 @@ describe('keys', () => {
     expect([(await stored(old.id))?.replacedBy, await keys.get(fresh.id)]).toEqual([undefined, undefined]);
   });
 
-  it('revokes no key that is missing', async () => {
+  it('stores no use if another one was stored since the key was read', async () => {
+    const record = await create();
+    const use = { lastUsedAt: now + HOUR_MS, activeHours: [1] };
+    await keys.recordUse(record, use);
+    await keys.recordUse(record, { lastUsedAt: now, activeHours: [7] });
+    expect(await stored(record.id)).toEqual({ ...record, ...use });
+  });
+
+  it('are not created by a revocation or a use when they are missing', async () => {
     const missing = newKey();
     expect(await keys.revoke(missing.id, now, [])).toBe(false);
+    await keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] });
     expect(await keys.get(missing.id)).toBeUndefined();
   });
 

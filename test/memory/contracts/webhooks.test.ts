@@ -53,6 +53,14 @@ describe('webhooks', () => {
   });
 
   describe('change', () => {
+    it('is undefined and changes nothing if the status has changed', async () => {
+      const webhook = await create();
+      await store.change(webhook, { status: 'disabled' });
+      const before = await stored(webhook);
+      expect(await store.change(webhook, { description: 'Mine' })).toBeUndefined();
+      expect(await stored(webhook)).toEqual(before);
+    });
+
     it('returns the changed webhook if it is deleted right afterwards', async () => {
       const webhook = await create();
       const deleting: typeof table = {
