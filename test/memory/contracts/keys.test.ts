@@ -81,9 +81,10 @@ describe('keys', () => {
     expect(await stored(record.id)).toEqual({ ...record, ...use });
   });
 
-  it('are not created by a revocation or a use when they are missing', async () => {
+  it('are not created by a change when they are missing', async () => {
     const missing = newKey();
     expect(await keys.revoke(missing.id, now, [])).toBe(false);
+    expect(await keys.setRevokedTokens(missing, ['tok_1'], [])).toBe(false);
     await keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] });
     expect(await keys.get(missing.id)).toBeUndefined();
   });
