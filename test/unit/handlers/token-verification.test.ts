@@ -91,6 +91,8 @@ describe('a verification of a token', () => {
     const { key } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at } })).body;
     const token = await mint(service.as(key), ['*'], ['read'], 3600);
     expect([id, (await verified(live, token)).cache_seconds]).toEqual([id, 10]);
+    const shorter = await mint(service.as(key), ['*'], ['read'], 5);
+    expect((await verified(live, shorter)).cache_seconds).toBe(4);
     await service.clock.advance(10_000);
     expect((await verified(live, token)).cache_seconds).toBe(0);
     await service.clock.advance(1000);
