@@ -80,8 +80,9 @@ describe('the OpenAPI document', () => {
   it('contains every operation except web pages, with its callers', () => {
     for (const { method, path, callers } of apiOperations) {
       const { security } = operationOf(method, path);
-      expect(security.length > 0, path).toBe(callers !== 'anyone');
-      expect(security.some((each) => 'ScopedToken' in each)).toBe(callers.includes('token'));
+      const schemes = callers === 'anyone' ? [] : ['ApiKey', ...(callers.includes('token') ? ['ScopedToken'] : [])];
+      // The entries are alternatives. The schemes of one entry are needed together (OpenAPI 3.1, "Security Requirement Object").
+      expect(security.map(Object.keys), path).toEqual(schemes.map((scheme) => [scheme]));
     }
     const methods = Object.values(openApi.paths).flatMap((each) => Object.keys(each));
     expect(methods).toHaveLength(apiOperations.length);
