@@ -1,14 +1,24 @@
-import { expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-it('counts an attempt once, in the run that recorded it', async () => {
+/** The metrics that were written. */
+let written: Record<string, unknown>[] = [];
+
+beforeEach(() => {
   vi.stubEnv('POWERTOOLS_DEV', 'true'); // writes metrics to the console
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Test');
   vi.resetModules(); // another file may have imported it with other settings
+  written = [];
+  vi.spyOn(console, 'log').mockImplementation((text) => void written.push(JSON.parse(text)));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+it('counts an attempt once, in the run that recorded it', async () => {
   const { laneFunction, responds, retrying } = await import('../deliveries/lane.ts');
   const { message } = await import('../deliveries/builders.ts');
-  const lines: string[] = [];
-  const write = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
   const own = await laneFunction();
   own.answer = responds(500);
   await own.run(message());
@@ -17,7 +27,18 @@ it('counts an attempt once, in the run that recorded it', async () => {
     return responds(500)(...args);
   };
   await own.run(message({ attempt: 2 }), message({ eventId: 'evt_gone' }));
-  write.mockRestore();
-  vi.unstubAllEnvs();
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ Latency: 10, Failures: 1 }]);
+  expect(written).toMatchObject([{ Latency: 10, Failures: 1 }]);
+});
+
+it('writes each internal failure, because most functions write no other metrics', async () => {
+  const { failureReporter } = await import('../../../lib/aws/log.ts');
+  const report = failureReporter({ info() {}, warn() {}, error() {} });
+  for (let i = 0; i < 2; i++) report('request.failed', {}, new Error('failed'));
+  expect(written).toMatchObject([{ HandlingFailures: 1 }, { HandlingFailures: 1 }]);
+});
+
+it('writes each event that was set aside', async () => {
+  const { countSetAside } = await import('../../../lib/aws/metrics.ts');
+  countSetAside();
+  expect(written).toMatchObject([{ EventsSetAside: 1 }]);
 });
