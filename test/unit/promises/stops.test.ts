@@ -8,6 +8,9 @@ import { type Changing, changing, newScene, perform, type Scene, stateOf } from 
 /** A test email is reserved before it is sent. A lost one is not repeated, so that failures do not allow more emails. */
 const TESTING: ReadonlySet<Changing> = new Set(['sendTestEmail', 'confirmEmail']);
 
+/** The lease of a scene. */
+const LEASE = { node_id: 'n', lease_seconds: 900 };
+
 const isRead = (name: string): boolean => ['Get', 'BatchGet', 'Query', 'Scan'].includes(name);
 
 /** Performs the request, and stops its function after some effects. Its last effect has no response. */
@@ -71,6 +74,36 @@ describe('a function that stops after any of its effects', () => {
         state.some((text) => text.startsWith('Summary'));
       expect(isTold || TESTING.has(id), label).toBe(true);
     }
+  });
+});
+
+describe('a consumer of delayed messages', () => {
+  it.each<[string, (scene: Scene) => Promise<unknown>]>([
+    ['the check of a connection', ({ admin }) => admin('PUT', '/v1/connections/phone', { body: LEASE })],
+    [
+      'the summary of emails',
+      async (scene) => {
+        for (let n = 0; n < 8; n++) await perform(scene, 'createKey', { n });
+      },
+    ],
+  ])('leaves nothing undone when any of its effects fails once: %s', async (_, cause) => {
+    const afterFailure = async (failing: number) => {
+      const scene = await newScene();
+      const { clock, faults } = scene.service;
+      await clock.advance(LEASE.lease_seconds * 500);
+      await cause(scene);
+      let effects = 0;
+      faults.aroundAll = async ({ name }, act) => {
+        if (!isRead(name) && ++effects === failing) throw new Error('The call failed');
+        return act();
+      };
+      const state = new Set(await stateOf(scene)); // a summary can be sent twice
+      return { state, effects };
+    };
+    const { state, effects } = await afterFailure(0);
+    expect(effects).toBeGreaterThan(1);
+    for (let failing = 1; failing <= effects; failing++)
+      expect((await afterFailure(failing)).state, `effect ${failing} of ${effects}`).toEqual(state);
   });
 });
 
