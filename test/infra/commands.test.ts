@@ -221,12 +221,12 @@ describe('the file of an export', () => {
   });
 
   it('continues after the last page that was written with its position', async () => {
-    openExport(path, 'prj_1').write(['{"page":1}'], { section: 'keys' });
+    openExport(path, 'prj_1').write(['{"page":"é"}'], { section: 'keys' });
     writeFileSync(path, '{"pag', { flag: 'a' });
     const files = [path, position].map((file) => statSync(file).mode & 0o777);
     expect([files, openExport(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
     expect((await continued())[0]).toBe(0);
-    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":1}\n${LINE}\n`, false]);
+    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":"é"}\n${LINE}\n`, false]);
   });
 
   it.each([

@@ -77,11 +77,13 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   ].map((item) => marshall(item));
   const sent: object[] = [];
   const updated: object[] = [];
-  const { status, stdout } = await ran(ops, [...ARGUMENTS, '--resume'], {
+  const { status, stdout } = await ran(ops, [...ARGUMENTS, '--resume', '--events', '30'], {
     ...performers,
     GetEventSourceMapping: () => ({ EventSourceArn: STREAM }),
-    Scan: ({ ExclusiveStartKey: after }) =>
-      after ? { Items: items.slice(0, 2) } : { Items: items.slice(2), LastEvaluatedKey: {} },
+    Scan({ ExclusiveStartKey: after, ExpressionAttributeValues }) {
+      expect(unmarshall(ExpressionAttributeValues)[':since']).toBe(Date.parse('2026-01-31T11:30:00Z'));
+      return after ? { Items: items.slice(0, 2) } : { Items: items.slice(2), LastEvaluatedKey: {} };
+    },
     UpdateItem({ Key }) {
       updated.push(unmarshall(Key));
       throw new ConditionalCheckFailedException({ message: 'changed', $metadata: {} });
