@@ -322,6 +322,11 @@ describe('the allowlist', () => {
     await expect.poll(() => page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.5/32');
     expect([await status(key), await status(key, '127.0.0.5')]).toEqual([403, 200]);
 
+    await page.getByLabel('Address 1', { exact: true }).fill('');
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await expect.poll(() => page.getByLabel('Address 1', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    expect(await status(key)).toBe(403); // an empty entry does not lift the restriction
+
     await page.getByRole('button', { name: 'Remove address 1' }).click();
     await page.getByRole('button', { name: 'Save allowlist' }).click();
     await page.getByText('Restriction removed.').waitFor();
