@@ -138,6 +138,13 @@ describe('the API reference', () => {
     expect(await one.getByLabel('key', { exact: true }).inputValue()).toBe('');
     await one.getByRole('button', { name: 'Send' }).click();
     expect(await one.getByRole('status').textContent()).toBe('');
+
+    await page.goto(`${service.stack.baseUrl}/dashboard`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await page.goto(`${service.stack.baseUrl}/docs/api-keys`);
+    await section.getByText('Try it').click();
+    expect(await section.getByLabel('Key or token').inputValue()).toBe('');
   });
 
   it('explains every error code at the anchor in its type', async () => {

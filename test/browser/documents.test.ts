@@ -82,6 +82,8 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByText('Edit revision 1').waitFor(); // a restored text does not overwrite the change
     expect(await fields.inputValue()).toBe('{"title": "Mine"}');
+    await fields.press('End');
+    await fields.pressSequentially(' '); // nor does more input
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Nothing was saved.').waitFor();
     await page.getByRole('button', { name: 'Show the new version' }).click();

@@ -8,6 +8,7 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts', 'test/browser/require-browser.ts'],
     setupFiles: 'test/support/setup.ts',
+    env: { TZ: 'Pacific/Chatham' }, // the browser inherits it. A local time that is sent as UTC is then in the future
     isolate: false, // the files of a worker share its stacks
     maxWorkers: 2,
     testTimeout: 180_000,
