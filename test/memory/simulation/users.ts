@@ -24,7 +24,7 @@ const PATTERNS = [[], ['d'], ['other'], ['*']] as const;
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
 
-/** What users do: its name, and how many times as likely it is as another action. */
+/** An action of a user: its name, and its weight in the random choice. The default is 1. */
 type Action = readonly [name: string, act: () => Promise<unknown>, weight?: number];
 
 /** The customers of a service, who can perform any action at any time. */

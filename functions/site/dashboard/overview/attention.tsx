@@ -124,7 +124,7 @@ interface RowProps {
   cause: ComponentChildren;
   time: ComponentChildren;
   action: string;
-  /** What the action adds to the link. */
+  /** Query parameters that the link of the action has instead of `query`. */
   actionQuery?: Record<string, string>;
 }
 
