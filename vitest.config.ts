@@ -6,7 +6,6 @@ import { VARIABLES } from './test/support/runtime.ts';
 /** Slow tests. Run them with `npm run test:long`. */
 export const LONG = [
   'test/stack/long/**/*.test.ts',
-  'test/stack/faults/*.test.ts',
   'test/stack/flows/{alarms,content,runbook}.test.ts',
   'test/stack/iam/grants.test.ts',
   'test/stack/local/{kept,sam}.test.ts',
@@ -16,7 +15,7 @@ export const LONG = [
 ];
 
 /** Slow files. They start first, so that none of them runs alone at the end. */
-const EARLY = /\/(faults|simulation|iam|flows|upgrades)\/|\/long\/smoke|\/http\/limits/;
+const EARLY = /\/(simulation|iam|flows|upgrades)\/|\/long\/smoke|\/http\/limits/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -55,14 +55,6 @@ export class EnvironmentPool {
     void this.grow();
   }
 
-  /** Kills a busy environment. Returns whether there was one. */
-  killOne(): boolean {
-    const idle = new Set(this.idle.map(({ environment }) => environment));
-    const [busy] = this.all.difference(idle);
-    void busy?.stop();
-    return busy !== undefined;
-  }
-
   async stop(): Promise<void> {
     this.isStopped = true;
     await Promise.all([...this.all].map((environment) => environment.stop()));

@@ -124,11 +124,6 @@ export class LocalFunction {
     return this.environments.stop();
   }
 
-  /** Kills a busy execution environment, as in a crash. Returns whether there was one. */
-  killOne(): boolean {
-    return this.environments.killOne();
-  }
-
   private publish(name: string, value: number): void {
     this.options.publish({ namespace: 'AWS/Lambda', name, dimensions: { FunctionName: this.id } }, value);
   }

@@ -24,13 +24,11 @@ export interface ServiceResponse {
   body: string | Buffer;
 }
 /** A fault that a test injects into a call. */
-export type Fault = 'error before' | 'error after' | 'throttled' | 'no answer' | 'conflict';
+export type Fault = 'error before' | 'throttled';
 export interface ServiceCall {
   service: string;
   action: string;
   principal: string;
-  /** An id that all tries of a call share (`amz-sdk-invocation-id` of the SDK). */
-  callId: string;
   /** The number of the try, starting at 1 (`amz-sdk-request` of the SDK). */
   attempt: number;
   /** The input of the operation. Empty for services that are not of AWS. */
@@ -117,12 +115,11 @@ export class Endpoints {
   private async respond(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     if (!namesThisMachine(request, this.hosts)) return void response.writeHead(403).end();
     const result = await this.perform(request, await readText(request));
-    if (result === 'none') return void request.socket.destroy();
     const { status = 200, headers = {}, body } = result;
     response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
   }
 
-  private async perform(request: http.IncomingMessage, body: string): Promise<ServiceResponse | 'none'> {
+  private async perform(request: http.IncomingMessage, body: string): Promise<ServiceResponse> {
     const [, prefix = '', ...rest] = (request.url ?? '/').split('/');
     const service = this.services.get(prefix);
     if (!service) return { status: 404, body: '' };
@@ -136,7 +133,6 @@ export class Endpoints {
         service: prefix,
         action,
         principal,
-        callId: String(headers['amz-sdk-invocation-id']),
         attempt: Number(/attempt=(\d+)/.exec(String(headers['amz-sdk-request']))?.[1] ?? 1),
         input,
       };
@@ -146,12 +142,10 @@ export class Endpoints {
         this.throttled?.(call);
         throw new ServiceError('ThrottlingException', 'Injected');
       }
-      if (fault === 'conflict') return conflict(action);
       if (operation !== undefined) requireModel(prefix, operation, input);
       const response = await service({ method, action, path, headers, principal, body });
       if (response.status === 400 && INVALID.test(String(response.body))) this.note(`${prefix} ${response.body}`);
-      if (fault === 'error after') throw new ServiceError('InternalServerError', 'Injected', 500);
-      return fault === 'no answer' ? 'none' : response;
+      return response;
     } catch (error) {
       if (error instanceof InvalidRequest) this.note(`${prefix} ${error.code}: ${error.message}`);
       return errorResponse(error, isForm(headers));
@@ -167,15 +161,6 @@ export class Endpoints {
 const MAX_NOTED = 100;
 /** An error of the database for an invalid request. */
 const INVALID = /"__type":\s*"[^"]*ValidationException"/;
-
-// The local databases do not produce conflicts, because they run transactions sequentially.
-function conflict(action: string): ServiceResponse {
-  const isTransaction = action === 'TransactWriteItems';
-  const code = isTransaction ? 'TransactionCanceledException' : 'TransactionConflictException';
-  const reasons = isTransaction && { CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }] };
-  const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message: 'Injected', ...reasons });
-  return { status: 400, headers: { 'Content-Type': 'application/x-amz-json-1.0' }, body };
-}
 
 function errorResponse(error: unknown, isQueryProtocol: boolean): ServiceResponse {
   const { code, message, status } = serviceError(error);

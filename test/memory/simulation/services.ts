@@ -1,3 +1,4 @@
+import { ConflictException } from '@aws-sdk/client-scheduler';
 import type { World } from './world.ts';
 
 /** Receives after which a message is a dead letter (infra/queues.ts). */
@@ -123,7 +124,7 @@ export class SimulatedScheduler {
   }
 
   create(name: string, atMs: number, send: () => void): void {
-    if (this.names.has(name)) return; // ConflictException, which the adapter treats as success
+    if (this.names.has(name)) throw new ConflictException({ $metadata: {}, message: '', Message: name });
     this.names.add(name);
     const lateMs = Math.floor(this.world.choosing() * 60_000);
     this.world.after(Math.max(0, atMs - this.world.now) + lateMs, () => {

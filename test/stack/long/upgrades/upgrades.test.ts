@@ -117,7 +117,7 @@ describe('an upgrade and a rollback', () => {
       ['its functions under the new policies', mixed(current, earlier, () => true)],
       ['the new API before the new consumers', mixed(current, earlier, isConsumer)],
       ['this version', current],
-      // Functions that lack a permission fail and retry until their code is rolled back. `stack/faults` tests such failures.
+      // Functions that lack a permission fail and retry until their code is rolled back. `memory/simulation` has such failures.
       ['a rollback of the API before the consumers', mixed(earlier, current, isConsumer, { bothPolicies: true })],
       ['the release again', earlier],
       ['this version again', current],
