@@ -12,7 +12,7 @@ const AT_ONCE = 2;
 /** Runs schedules of a service with a bug until it breaks the promise. */
 const search = (broken: Invariant): Promise<Progress> =>
   new Promise((resolve, reject) => {
-    const part: Part = { from: PLANTED_BUGS[broken].seed ?? 1, seeds: BUG_SCHEDULES, broken };
+    const part: Part = { from: PLANTED_BUGS[broken].seed, seeds: BUG_SCHEDULES, broken };
     const worker = new Worker(new URL('./main.ts', import.meta.url), { workerData: part });
     let last: Progress;
     worker.on('message', (report: Progress) => {
