@@ -17,10 +17,7 @@ import { startBench } from '../measure/bench/stack.ts';
 import { writeItems } from '../support/items.ts';
 import { CHROMIUM } from './browser.ts';
 
-/*
- * `npx node test/browser/screenshots.ts` takes the screenshots of the README from a local stack with a day of sample traffic. An argument
- * chooses another directory, and adds a picture of every page in light, dark and 400 pixels.
- */
+// `npx node test/browser/screenshots.ts` takes the screenshots of the README from a local stack with a day of sample traffic.
 
 const MINUTE_MS = 60_000;
 const TYPES = ['document.created', 'document.changed', 'document.deleted'] as const;
@@ -219,7 +216,6 @@ const { adminKey, ids } = await fill(stack, databaseEndpoint);
 const read = async (path: string) =>
   (await (await fetch(stack.baseUrl + path, { headers: { Authorization: `Bearer ${adminKey}` } })).json()).data;
 const [retrying] = await read(`/v1/webhooks/${ids[FAILING]}/deliveries?status=retrying`);
-const [event] = await read('/v1/events?limit=1&type=document.changed');
 
 const webhook = `/live/webhooks/${ids[FAILING]}`;
 const delivery = `${webhook}/deliveries/${retrying.event_id}`;
@@ -228,56 +224,19 @@ const PICTURES = [
   ['webhook', webhook, 'light'],
   ['delivery', delivery, 'dark'],
 ] as const;
-/** The page without a key. */
-const SIGNED_OUT = '';
-const PAGES = {
-  overview: '/live',
-  events: '/live/events',
-  'undelivered-events': '/live/events?status=retrying',
-  event: `/live/events/${event.id}`,
-  webhooks: '/live/webhooks',
-  webhook,
-  disabled: `/live/webhooks/${ids[DISABLED]}`,
-  'webhook-settings': `${webhook}/settings`,
-  'new-webhook': '/live/webhooks/new',
-  delivery,
-  keys: '/live/keys',
-  tokens: '/live/tokens',
-  documents: '/live/documents',
-  document: '/live/documents/org:acme:page-1',
-  settings: '/live/settings',
-  'empty-overview': '/sandbox',
-  'empty-events': '/sandbox/events',
-  'empty-webhooks': '/sandbox/webhooks',
-  'empty-documents': '/sandbox/documents',
-  'not-found': '/live/webhooks/whk_none',
-  'not-found-delivery': '/live/webhooks/whk_none/deliveries/evt_none',
-  'sign-in': SIGNED_OUT,
-};
-
-const [, , directory = '.github/screenshots', ...names] = process.argv;
-const isReview = process.argv.length > 2;
-const all = isReview
-  ? Object.entries(PAGES)
-      .filter(([name]) => names.length === 0 || names.includes(name))
-      .flatMap(([name, place]) => [
-        [name, place, 'light', 1280] as const,
-        [`${name}-dark`, place, 'dark', 1280] as const,
-        [`${name}-400`, place, 'light', 400] as const,
-      ])
-  : PICTURES.map((picture) => [...picture, 1280] as const);
-mkdirSync(directory, { recursive: true });
+const DIRECTORY = '.github/screenshots';
+mkdirSync(DIRECTORY, { recursive: true });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-for (const [name, place, colorScheme, width] of all) {
-  const context = await browser.newContext({ viewport: { width, height: 960 }, colorScheme });
-  if (place !== SIGNED_OUT) await context.addInitScript((key) => sessionStorage.setItem('admin-key', key), adminKey);
+for (const [name, place, colorScheme] of PICTURES) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, colorScheme });
+  await context.addInitScript((key) => sessionStorage.setItem('admin-key', key), adminKey);
   const page = await context.newPage();
   await page.goto(`${stack.baseUrl}/dashboard#${place}`);
   await page.waitForFunction(
     () => document.querySelector('h1') && !document.querySelector('main .skeleton, main [aria-busy="true"]'),
   );
   await page.waitForTimeout(400); // until animations are over
-  await page.screenshot({ path: `${directory}/${name}.png`, fullPage: isReview });
+  await page.screenshot({ path: `${DIRECTORY}/${name}.png` });
   await context.close();
 }
 await browser.close();
