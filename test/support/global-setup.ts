@@ -2,16 +2,12 @@ import type { TestProject } from 'vitest/node';
 import { assemble } from '../../infra/local/assembly.ts';
 import { type DatabaseName, defaultDatabase, startDatabase } from '../../infra/local/services/database.ts';
 
-import { countRequests } from './request-count.ts';
-
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Directory of the synthesized stack. */
     assembly: string;
     /** One database per worker, or one for all. */
     databaseEndpoints: string[];
-    /** The file in which workers store the number of validated AWS requests. */
-    requestCounts: string;
   }
 }
 
@@ -22,14 +18,11 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const count = name === 'dynamodb-local' ? 1 : project.config.maxWorkers;
   const starting = Promise.all(Array.from({ length: count }, () => startDatabase(name)));
   starting.catch(() => {}); // awaited below
-  const counts = countRequests();
-  project.provide('requestCounts', counts.path);
   project.provide('assembly', await assemble());
   const databases = await starting;
   const endpoints = databases.map(({ endpoint }) => endpoint);
   project.provide('databaseEndpoints', endpoints);
   return () => {
     for (const database of databases) database.stop();
-    counts.finish();
   };
 }

@@ -30,7 +30,6 @@ const CODES: Readonly<Record<string, Partial<Record<ModelViolation['kind'], stri
 type Loaded = ReadonlyMap<string, { model: Model; validator: ShapeValidator }>;
 
 let loaded: Loaded | undefined;
-let requests = 0;
 
 // Loads with the first request, so that the start does not wait.
 function load(): Loaded {
@@ -51,7 +50,6 @@ export function requireModel(service: string, operation: string, input: unknown)
   const shape = model?.operations[operation];
   if (!validator || !shape)
     throw new InvalidRequest(`The service models lack ${service} ${operation}`, 'UnknownOperationException');
-  requests++;
   const violation = validator.check(shape, input);
   if (!violation) return;
   const { kind, path, message } = violation;
@@ -60,11 +58,4 @@ export function requireModel(service: string, operation: string, input: unknown)
     `1 validation error detected: Value at '${path}' failed to satisfy constraint: ${message}`,
     code ?? value,
   );
-}
-
-/** Returns the number of requests that this process validated since the last call. */
-export function takeRequestCount(): number {
-  const count = requests;
-  requests = 0;
-  return count;
 }
