@@ -24,7 +24,7 @@ export interface ServiceResponse {
   body: string | Buffer;
 }
 /** A fault that a test injects into a call. */
-export type Fault = 'error before' | 'throttled';
+type Fault = 'error before' | 'throttled';
 export interface ServiceCall {
   service: string;
   action: string;
