@@ -15,7 +15,7 @@ import {
 import { hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './key-format.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
-export const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
+const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
 
 export const KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
@@ -122,7 +122,7 @@ export function generateKey(
 type Lifetime = Pick<KeyRecord, 'revokedAt' | 'expiresAt'>;
 
 /** `expiring`: the key works and has an expiry. Times are compared to the millisecond, and a key is expired at its `expires_at`. */
-export function keyStatus({ revokedAt, expiresAt }: Lifetime, nowMs: number): KeyStatus {
+function keyStatus({ revokedAt, expiresAt }: Lifetime, nowMs: number): KeyStatus {
   if (revokedAt !== undefined) return 'revoked';
   if (expiresAt === undefined) return 'active';
   return nowMs < expiresAt ? 'expiring' : 'expired';
