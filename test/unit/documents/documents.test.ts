@@ -1,26 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Conflict, fieldsHeld, sameJson, withoutOthersValues } from '../../../lib/documents/document.ts';
+import { sameJson } from '../../../lib/documents/document.ts';
 import type { Json } from '../../../lib/json.ts';
-
-describe('a token that may not read', () => {
-  const conflict = (field: string): Conflict => ({
-    field,
-    winner: { value: 'w', origin: 'a', revision: 2 },
-    loser: { value: 'l', origin: 'b', revision: 1 },
-  });
-
-  it('receives only the fields of its request that are not removed', () => {
-    expect(fieldsHeld({ a: 1, b: null, c: false, d: '' })).toEqual({ a: 1, c: false, d: '' });
-  });
-
-  it('receives conflicts about the fields of its request, without the value of the other side', () => {
-    const conflicts = [conflict('a'), conflict('b'), conflict('toString')];
-    const [{ value: _w, ...winner }, { value: _l, ...loser }] = [conflict('a').winner, conflict('a').loser];
-    expect(withoutOthersValues(conflicts, { a: 1 }, 'last_write_wins')).toEqual([{ ...conflict('a'), loser }]);
-    for (const rule of ['keep_server', 'reject'] as const)
-      expect(withoutOthersValues(conflicts, { a: null }, rule)).toEqual([{ ...conflict('a'), winner }]);
-  });
-});
 
 describe('two JSON values', () => {
   const same: [Json | undefined, Json | undefined][] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/check-connection.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { type ConnectionRecord, lostEvent, storedConnectionId } from '../../../lib/documents/connections.ts';
+import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import { newConnection, now, recordOf } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
@@ -53,32 +53,6 @@ async function checked(stored: ConnectionRecord | undefined, between: (Connectio
   return { result, delays, lost: events.map(({ type }) => type), current: current() };
 }
 const renewed = { ...record, lastSeenAt: now - 1, expiresAt: now + 59_400 };
-
-const random = (length: number) => new Uint8Array(length);
-
-describe('a lost connection', () => {
-  const dataOf = (lost: ConnectionRecord) => JSON.parse(lostEvent(lost, now + 5000, random).body).data;
-
-  it('was lost at the end of its lease, independent of the time of the check', () => {
-    expect(dataOf(record)).toEqual({
-      connection_id: record.id,
-      node_id: record.nodeId,
-      connected_at: new Date(now - 600_000).toISOString(),
-      last_seen_at: new Date(now - 60_000).toISOString(),
-      lost_at: new Date(now).toISOString(),
-    });
-  });
-
-  it('has its document and user, if it has them', () => {
-    const named = { ...record, documentKey: 'org:acme:doc-1', user: 'Ann' };
-    expect(dataOf(named)).toMatchObject({ document_key: 'org:acme:doc-1', user: 'Ann' });
-    expect(lostEvent(named, now, random).documentKey).toBe('org:acme:doc-1');
-  });
-
-  it('has its public id', () => {
-    expect(dataOf({ ...record, id: storedConnectionId('laptop', false) }).connection_id).toBe('laptop');
-  });
-});
 
 describe('a check', () => {
   it('ends an expired lease and publishes its event', async () => {

@@ -14,10 +14,10 @@ const lost = (client: Client) => listed(client, '/v1/events?type=connection.lost
 describe('a connection', () => {
   it('is renewed or closed in time without an event, and is lost once when its lease expires', async () => {
     const client = await live();
+    expect((await renew(client, 'closed', { lease_seconds: undefined })).body.lease_seconds).toBe(300);
     const opened = (await renew(client, 'kept')).body;
     expect(Date.parse(opened.expires_at) - Date.parse(opened.last_seen_at)).toBe(60_000);
     await renew(client, 'lost', { node_id: 'node-2' });
-    await renew(client, 'closed');
     await service.clock.advance(36_000);
     expect((await renew(client, 'kept')).body.connected_at).toBe(opened.connected_at);
     expect((await client('DELETE', '/v1/connections/closed')).status).toBe(204);
@@ -137,7 +137,8 @@ describe('the owner of a connection', () => {
     const first = (await renew(token, 'socket-1', { document_key: 'a:1' })).body;
     service.clock.skip(60_000);
     expect((await renew(client, 'socket-1')).body.connected_at).not.toBe(first.connected_at);
-    expect((await lost(client)).map(({ data }) => data)).toMatchObject([{ document_key: 'a:1', node_id: 'node-1' }]);
+    const lease = { connection_id: 'socket-1', document_key: 'a:1', node_id: 'node-1' };
+    expect((await lost(client)).map(({ data }) => data)).toMatchObject([lease]);
     expect((await renew(token, 'socket-1')).status).toBe(200);
   });
 });

@@ -109,7 +109,7 @@ describe('a list', () => {
 });
 
 describe('a sync', () => {
-  it('ends page by page for a pattern that matches few of many documents', async () => {
+  it('ends page by page for a pattern that matches few of many documents, and has 50 changes in a page by default', async () => {
     const changes: string[] = [];
     for (let cursor: string | undefined; ; ) {
       const { body } = await sync(live, { pattern: '*:nothing', limit: 1, ...(cursor && { cursor }) });
@@ -118,6 +118,7 @@ describe('a sync', () => {
       cursor = body.cursor;
     }
     expect(changes).toEqual(['zz:nothing']);
+    expect((await sync(live)).body.changes).toHaveLength(50);
   });
 });
 
