@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Backend, connect } from '../../../lib/aws/backend.ts';
-import { put } from '../../../lib/aws/expressions.ts';
+import type { Backend } from '../../../lib/aws/backend.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { CORS_HEADERS } from '../../../lib/http/headers.ts';
 import type { ApiFunction } from '../../../lib/http/operation.ts';
@@ -14,8 +13,8 @@ import {
   serve,
   type ViolationsOf,
 } from '../../../lib/http/serve.ts';
-import { RecordedDynamoDb } from '../../support/memory-table.ts';
-import { type Command, runtimeWith } from '../../support/runtime.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
+import type { Command } from '../../support/runtime.ts';
 import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');
@@ -27,30 +26,20 @@ function stepOf({ name, input }: Command): string | undefined {
   if (items.some(({ Delete }) => Delete)) return 'release';
   const { Update } = items.find((item) => item.Update) ?? {};
   const text = String(Update?.UpdateExpression);
-  if (text.includes('#response')) return name === 'Update' ? 'finish' : 'completion';
+  if (text.includes('#response')) return 'finish';
   return text.includes('#runningUntil') ? 'abandon' : undefined;
 }
 
 /** A table in memory, which notes the steps of idempotent requests. One of them can fail. */
 function memory(fails?: string) {
   const done: string[] = [];
-  const db = new RecordedDynamoDb();
-  const runtime = runtimeWith(
-    async (command) => {
-      const step = stepOf(command);
-      if (step) done.push(step);
-      if (step !== undefined && fails === step) throw new Error(`${step}: throttled`);
-      return db.execute(command);
-    },
-    { clock: () => now },
-  );
-  const backend = connect(runtime);
-  return {
-    done,
-    backend,
-    /** The stored response of the only idempotency key. */
-    stored: () => [...db.items()].find(({ response }) => response)?.response,
-  };
+  const backend = memoryBackend({ clock: () => now }, (command) => {
+    const step = stepOf(command);
+    if (step) done.push(step);
+    if (step !== undefined && fails === step) throw new Error(`${step}: throttled`);
+    return undefined;
+  });
+  return { done, backend };
 }
 
 type TinyHandler = (
@@ -202,38 +191,6 @@ describe('an internal failure', () => {
 });
 
 describe('a request under an idempotency key', () => {
-  const secret = { key: 'svc_live_secret', id: 'key_1' };
-  /** Stores the response in the same transaction as the change. */
-  const inTransaction =
-    ({ table }: Backend, body: object): TinyHandler =>
-    async (_, writes) => {
-      const response = { body };
-      await table.write([put({ pk: 'KEY#1', sk: 'KEY' }), ...writes(response)]);
-      return response;
-    };
-  /** A response that a transaction has no room for. */
-  const large = { ...secret, id: 'x'.repeat(100_000) };
-
-  it.each<[string, (backend: Backend) => TinyHandler, object, string[]]>([
-    ['separately', () => () => ({ body: secret }), secret, ['begin', 'finish']],
-    ['in the transaction of the change', (backend) => inTransaction(backend, secret), secret, ['begin', 'completion']],
-    [
-      'separately, if it is too large for a transaction',
-      (backend) => inTransaction(backend, large),
-      large,
-      ['begin', 'finish'],
-    ],
-  ])('is stored without the secrets that are shown only once, %s', async (_, respond, body, effects) => {
-    const { done, backend, stored } = memory();
-    const { call } = server({ createKey: respond(backend) }, { backend });
-    const first = await call(creation(KEYED));
-    expect(first.json).toEqual(body);
-    expect(stored()).toMatchObject({ status: 201, headers: { 'Content-Type': 'application/json' } });
-    expect(JSON.stringify(stored())).not.toContain(secret.key);
-    expect((await call(creation(KEYED))).json).toEqual({ ...body, key: null });
-    expect(done).toEqual([...effects, 'begin']);
-  });
-
   const problem = () => new Problem('conflict', 'Wait.');
   const broken = throwing(new Error('broken'));
   const conflicting = throwing(new ConflictError());
