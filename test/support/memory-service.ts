@@ -179,7 +179,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     const given = typeof behaviour === 'number' ? behaviour : behaviour(request, endpoint?.received.length ?? 0);
     const statusCode = await given;
     const error = statusCode < 300 ? null : 'status_not_2xx';
-    return { statusCode, error, durationMs: 20, waitedMs: 10, excerpt: null, headers: [] };
+    return { statusCode, error, durationMs: 20, waitedMs: 10, excerpt: 'ok', headers: [['via', 'proxy'] as const] };
   }
 
   /** Does what is due until then, in order. Without a time it does everything, and the clock jumps to each piece of work. */

@@ -49,6 +49,9 @@ describe('a webhook', () => {
 });
 
 describe('a webhook with documents and headers', () => {
+  const answer = { status_code: 200, error: null, duration_ms: 20 };
+  const response = { ...answer, response_headers: { via: 'proxy' }, response_excerpt: 'ok' };
+
   it('receives only events of its documents, with its headers, and shows the exact request', async () => {
     const client = await live();
     const receiver = service.endpoint();
@@ -63,15 +66,21 @@ describe('a webhook with documents and headers', () => {
     const delivery = await settled(client, id, event.body.id);
     const [{ headers = {} } = {}] = receiver.received;
     expect(headers).toMatchObject({ Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' });
-    expect(delivery).toMatchObject({ document_key: 'org:acme:doc', url: receiver.url, test: false });
-    const [{ request_headers: sent, trigger }] = delivery.attempts;
-    expect(trigger).toBe('schedule');
+    expect(delivery).toMatchObject({
+      document_key: 'org:acme:doc',
+      url: receiver.url,
+      test: false,
+      next_attempt_at: null,
+    });
+    expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'schedule', url: receiver.url, ...response }]);
+    const [{ request_headers: sent, ...attempt }] = delivery.attempts;
     expect(sent).toMatchObject({ Authorization: '***', 'X-Tenant': '***' });
     for (const [name, value] of Object.entries(sent))
       if (value !== '***') expect([name, headers[name]]).toEqual([name, value]);
     expect(sent['X-Service-Signature']).toMatch(/^sha256=/);
     const { body } = await client('GET', `/v1/webhooks/${id}/deliveries`);
-    expect(body.data).toMatchObject([{ event_id: event.body.id, attempts: [{ request_headers: null }] }]);
+    const omitted = { url: null, request_headers: null, response_headers: null, response_excerpt: null };
+    expect(body.data).toEqual([{ ...delivery, attempts: [{ ...attempt, ...omitted }] }]);
     expect((await client('GET', `/v1/webhooks/${id}/deliveries/${other.body.id}`)).status).toBe(404);
     expect(service.log.join('')).not.toContain('s3cret');
 
@@ -91,7 +100,8 @@ describe('an event', () => {
     const event = await publish(client);
     const path = `/v1/events/${event.body.id}/deliveries`;
     const { body } = await client('GET', path);
-    const pending = { status: 'pending', attempts: [], created_at: event.body.timestamp };
+    const { timestamp } = event.body;
+    const pending = { status: 'pending', url: null, attempts: [], created_at: timestamp, next_attempt_at: timestamp };
     expect(body.data).toMatchObject(webhooks.map(({ id }) => ({ webhook_id: id, ...pending })));
     const delivery = `/v1/webhooks/${webhooks[0]?.id}/deliveries/${event.body.id}`;
     expect((await client('GET', delivery)).body).toEqual(body.data[0]);
@@ -153,7 +163,10 @@ describe('a redelivery', () => {
     const { id } = await createWebhook(client, endpoint.url);
     const event = await publish(client);
     await service.settle();
-    expect((await client('GET', `/v1/webhooks/${id}`)).body).toMatchObject({ disabled_reason: 'deliveries_failed' });
+    expect((await client('GET', `/v1/webhooks/${id}`)).body).toMatchObject({
+      disabled_reason: 'deliveries_failed',
+      failing_since: event.body.timestamp,
+    });
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
     const first = await client('POST', `/v1/webhooks/${id}/deliveries/${event.body.id}/redeliver`);
     expect([first.status, first.body]).toMatchObject([202, { status: 'pending', event_id: event.body.id }]);

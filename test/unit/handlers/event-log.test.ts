@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sampleData } from '../../../lib/events/data.ts';
 import { changed } from '../../support/changed.ts';
 import { code, pagesOf, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
@@ -69,24 +68,6 @@ describe('events', () => {
       const found = await all(client, `document_key=${encodeURIComponent(key)}`);
       expect(found.map(({ id }) => id)).toEqual([body.id]);
     }
-  });
-});
-
-describe('an event with an additional member called document_key', () => {
-  it.each<[string, unknown]>([
-    ['an empty text', ''],
-    ['a lone surrogate', '\ud800'],
-    ['a text that is too long', 'x'.repeat(513)],
-    ['a number', 7],
-  ])('is published and listed with %s', async (_, document_key) => {
-    const client = await (await service.project()).client('live');
-    const event = {
-      type: 'sync.completed',
-      data: { ...sampleData('sync.completed', Date.UTC(2026, 0, 31)), document_key },
-    };
-    const published = await client('POST', '/v1/events', { body: event });
-    expect(published).toMatchObject({ status: 202, body: event });
-    expect(await all(client, '')).toEqual([published.body]);
   });
 });
 

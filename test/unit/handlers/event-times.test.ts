@@ -83,18 +83,3 @@ describe('the time of a published event', () => {
     ]);
   });
 });
-
-describe('an event of an engine', () => {
-  it('has a delta instead of values, and no counts', async () => {
-    const delta = { yjs: 'AQLsk6EF' };
-    const changes = [{ field: 'text', old_value: null, new_value: null, origin: 'laptop', delta }];
-    const event = {
-      type: 'document.changed',
-      data: { document_key: 'notes/2024 plan', changes, revision: 1769860800000 },
-    };
-    const times = { started_at: iso(0), completed_at: iso(1) };
-    const completed = { type: 'sync.completed', data: { sync_id: 's', node_id: 'n', pattern: 'notes:plan', ...times } };
-    const { status, body } = await live('POST', '/v1/events/batch', { body: { events: [event, completed] } });
-    expect([status, body.data[0].data, body.data[1].data]).toEqual([202, event.data, completed.data]);
-  });
-});

@@ -40,6 +40,8 @@ describe('a webhook', () => {
       status: 'enabled',
       environment: 'live',
       secret_hint: 'cret',
+      ...{ documents: [], headers: {}, max_per_second: null },
+      ...{ failing_since: null, disabled_at: null, disabled_reason: null },
     });
     expect((await client('GET', `/v1/webhooks/${rest.id}`)).body).toEqual(rest);
     expect((await client('GET', '/v1/webhooks')).body).toEqual({ data: [rest], next_cursor: null });
@@ -72,13 +74,14 @@ describe('a webhook', () => {
     const client = await live();
     const { id, secret: _, ...before } = await createWebhook(client, 'https://example.com/');
     const answer = await client('PATCH', `/v1/webhooks/${id}`, {
-      body: { events: ['document.deleted'], description: null },
+      body: { events: ['document.deleted'], description: null, max_per_second: 7 },
     });
     expect(answer.body).toEqual({
       ...before,
       id,
       events: ['document.deleted'],
       description: null,
+      max_per_second: 7,
       updated_at: answer.body.updated_at,
     });
     expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(answer.body);
@@ -111,7 +114,8 @@ describe('a webhook', () => {
     await service.settle();
     const delivery = await settled(client, id, event_id);
     expect(delivery).toMatchObject({ status: 'failed', test: true, event_type: 'document.changed' });
-    expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'test' }]);
+    const request_headers = { 'X-Service-Test': 'true', 'X-Service-Event-Id': event_id };
+    expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'test', request_headers }]);
     expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 0 });
     expect((await client('GET', `/v1/webhooks/${id}`)).body.failing_since).toBeNull();
     expect(receiver.received).toHaveLength(1);

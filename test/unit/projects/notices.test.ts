@@ -43,10 +43,6 @@ https://api.example.com/v1-stage/dashboard#/live/settings`,
     expect(text).toContain('Document Sync Service sends this email because');
   });
 
-  it('is not sent when only the name changes', () => {
-    expect(projectChanged(project, { name: 'New' })).toBe(null);
-  });
-
   it.each([
     [adminKeyCreated({ id: 'key_2', name: 'CI' }), 'A request created the admin key "CI" (key_2).'],
     [adminKeyCreated({ id: 'key_2', name: null }), 'A request created the admin key key_2.'],

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { check } from '../../../lib/schema.ts';
-import { CustomHeaders, masked } from '../../../lib/webhooks/custom-headers.ts';
-import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
+import { CustomHeaders } from '../../../lib/webhooks/custom-headers.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 const RESERVED = [
@@ -39,18 +37,7 @@ describe("a webhook's own headers", () => {
     expect(violations(headers)[0]).toMatch(expected);
   });
 
-  it('keep their names, including names of inherited members', () => {
-    const named = Object.fromEntries(PROTOTYPE_NAMES.map((name) => [name, 'v']));
-    for (const [name] of Object.entries(named))
-      expect(check(CustomHeaders, JSON.parse(`{${JSON.stringify(name)}:"v"}`))).toEqual({ value: [[name, 'v']] });
-  });
-
   it('report all violations together', () => {
     expect(violations({ 'a b': 'v', Host: 'x', ok: 'v' })).toHaveLength(2);
-  });
-
-  it('are shown only by name', () => {
-    expect(masked([['Authorization', 'Bearer abc']])).toEqual([['Authorization', '***']]);
-    expect(masked()).toEqual([]);
   });
 });
