@@ -38,16 +38,6 @@ describe('the settings', () => {
     expect(() => settingsOf(settings)).toThrow(message);
   });
 
-  it('name every violation in one error', () => {
-    const invalid = { batchingSeconds: 6, domain: { name: 'api.example.com' }, logLevel: 'WARN' };
-    expect(() => settingsOf(invalid)).toThrow(
-      `Correct the settings:
-  domain.certificateArn is missing
-  batchingSeconds must be an integer from 0 to 5
-  logLevel is not a setting`,
-    );
-  });
-
   it('accept the retention periods of CloudWatch', () => {
     const periods = Object.values(RetentionDays).filter((days) => typeof days === 'number');
     for (const logRetentionDays of periods.filter((days) => days !== RetentionDays.INFINITE))

@@ -33,6 +33,8 @@ export function expectConformance(method: string, path: string, { status, header
     expect(violationsOf(body, 'components', 'schemas', 'Problem')).toEqual([]);
     const code: ProblemCode = body.code;
     expect(body.status).toBe(status);
+    expect(body.request_id).toBe(headers['x-request-id']);
+    if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
     expect(body.detail, 'the detail is a text without a gap').toMatch(/^\S+( \S+)*$/);
     expect(body.type).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/docs/errors#${code}$`));
     expect(PROBLEMS[code].status).toBe(status);

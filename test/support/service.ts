@@ -1,6 +1,5 @@
 import http from 'node:http';
-import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, inject, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import type { StackOptions } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
@@ -41,8 +40,6 @@ export interface Service {
   readonly log: string[];
   as(credential: string | null): Client;
   project(name?: string): Promise<Project>;
-  /** Verifies a delivery like an endpoint with the clock of the stack, and returns its content. */
-  verified(secret: string, delivery: { headers: Record<string, string>; body: string }): unknown;
 }
 
 type Options = Omit<Partial<StackOptions>, 'environment' | 'output' | 'state' | 'monitor'>;
@@ -101,14 +98,6 @@ export function useService(options: Options = {}): Service {
       return running.log;
     },
     as,
-    verified(secret, { headers, body }) {
-      vi.useFakeTimers({ toFake: ['Date'], now: running.stack.clock.now() });
-      try {
-        return new Webhook(secret).verify(body, headers);
-      } finally {
-        vi.useRealTimers();
-      }
-    },
     async project(name = 'Test') {
       const email = `${crypto.randomUUID()}@example.com`;
       const created = (await running.stack.invoke('CreateProject', { name, email })) as CreatedProject;
