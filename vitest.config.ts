@@ -7,7 +7,6 @@ import { VARIABLES } from './test/support/runtime.ts';
 export const LONG = [
   'test/stack/long/**/*.test.ts',
   'test/stack/flows/{alarms,content,runbook}.test.ts',
-  'test/stack/iam/grants.test.ts',
   'test/stack/local/{kept,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
   'test/unit/http/limits.test.ts',
@@ -15,7 +14,7 @@ export const LONG = [
 ];
 
 /** Slow files. They start first, so that none of them runs alone at the end. */
-const EARLY = /\/(simulation|iam|flows|upgrades)\/|\/long\/smoke|\/http\/limits/;
+const EARLY = /\/(simulation|flows|upgrades)\/|\/long\/smoke|\/http\/limits/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

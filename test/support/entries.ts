@@ -2,6 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord } from 'aws-lambda';
 import * as authorizer from '../../functions/authorizer.ts';
 import * as checkConnection from '../../functions/check-connection.ts';
+import * as createProject from '../../functions/create-project.ts';
 import * as deliver from '../../functions/deliver.ts';
 import * as documents from '../../functions/documents.ts';
 import * as emailEvents from '../../functions/email-events.ts';
@@ -9,6 +10,7 @@ import * as events from '../../functions/events.ts';
 import * as fanOut from '../../functions/fan-out.ts';
 import * as keys from '../../functions/keys.ts';
 import * as project from '../../functions/project.ts';
+import * as projects from '../../functions/projects.ts';
 import * as stats from '../../functions/stats.ts';
 import * as tokens from '../../functions/tokens.ts';
 import * as webhooks from '../../functions/webhooks.ts';
@@ -16,6 +18,7 @@ import type { Item } from '../../infra/local/memory/expressions.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
 import { LANES, type Lane } from '../../lib/deliveries/lanes.ts';
 import { LANE_QUEUES } from '../../lib/deployment.ts';
+import { type Command, commandOf } from './runtime.ts';
 
 export type Handler = (event: never, context: Context) => Promise<unknown>;
 
@@ -31,12 +34,14 @@ interface Outgoing {
 const ENTRIES: Readonly<Record<string, (runtime: Runtime, outgoing: Outgoing) => Handler>> = {
   authorizer: authorizer.create,
   'check-connection': checkConnection.create,
+  'create-project': createProject.create,
   documents: documents.create,
   'email-events': emailEvents.create,
   events: events.create,
   'fan-out': (runtime, { keeper }) => fanOut.create(runtime, keeper),
   keys: keys.create,
   project: project.create,
+  projects: projects.create,
   stats: stats.create,
   tokens: tokens.create,
   webhooks: webhooks.create,
@@ -48,10 +53,25 @@ function deliverIn(lane: Lane) {
     deliver.create({ ...runtime, variables: { ...runtime.variables, LANE: lane } }, poster);
 }
 
+type Observer = (name: string, command: Command) => void;
+let observer: Observer | undefined;
+
+/** Passes the commands of every function that is created later to `observe`. */
+export function observeCommands(observe: Observer | undefined): void {
+  observer = observe;
+}
+
 export function createEntry(name: string, runtime: Runtime, outgoing: Outgoing = {}): Handler {
   const create = ENTRIES[name];
   if (!create) throw new Error(`There is no function ${name}`);
-  return create(runtime, outgoing);
+  const observe = observer;
+  if (!observe) return create(runtime, outgoing);
+  const client = runtime.client({} as never) as unknown as { send(command: object): Promise<object> };
+  const send = (command: object) => {
+    observe(name, commandOf(command as never));
+    return client.send(command);
+  };
+  return create({ ...runtime, client: () => ({ send }) as never }, outgoing);
 }
 
 /** The function that each queue feeds, by the variable with the URL of the queue. */

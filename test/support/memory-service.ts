@@ -282,6 +282,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     errors,
     faults,
     table,
+    /** Invokes a function by its name in `functions/`. */
+    invoke,
     as,
     /** Does all work that is due, now or later. */
     settle: () => work(),

@@ -29,12 +29,19 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
   FAILED_EVENTS_URL: 'https://failed-events.example.com',
 };
 
+interface SdkCommand {
+  constructor: { name: string };
+  input: object;
+}
+
+export const commandOf = (command: SdkCommand): Command => ({
+  name: command.constructor.name.replace(/Command$/, ''),
+  input: command.input,
+});
+
 /** The runtime of a function whose calls to AWS go to `send`. */
 export function runtimeWith(send: (command: Command) => Promise<object>, rest: Partial<Runtime> = {}): Runtime {
-  const client = {
-    send: (command: { constructor: { name: string }; input: object }) =>
-      send({ name: command.constructor.name.replace(/Command$/, ''), input: command.input }),
-  };
+  const client = { send: (command: SdkCommand) => send(commandOf(command)) };
   return {
     variables: VARIABLES,
     clock: () => Date.now(),

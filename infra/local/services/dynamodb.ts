@@ -83,7 +83,7 @@ export function dynamoDbProxy({ endpoint, iam, writes }: DynamoDbProxyOptions): 
         'dynamodb:Attributes': permission.attributes ?? [],
         ...(permission.select && { 'dynamodb:Select': permission.select }),
       };
-      iam.require(principal, permission.action, permission.resource, context, { isEvidence: !permission.isOfAll });
+      iam.require(principal, permission.action, permission.resource, context);
     }
     const response = send(headers, body).then(forwarded);
     return READS.has(action) ? response : response.finally(() => writes.give());

@@ -84,14 +84,8 @@ export class LocalIam {
   }
 
   /** Throws the AWS error if a role is not allowed to perform the action. */
-  require(
-    role: string,
-    action: string,
-    resource: string,
-    context: RequestContext = {},
-    options: { isEvidence?: boolean } = {},
-  ): void {
-    if (this.allows(role, action, resource, context, options)) return;
+  require(role: string, action: string, resource: string, context: RequestContext = {}): void {
+    if (this.allows(role, action, resource, context)) return;
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
   }
 

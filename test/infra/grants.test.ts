@@ -1,0 +1,170 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, expect, it } from 'vitest';
+import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
+import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
+import { dynamoDbActions } from '../../infra/local/services/dynamodb-request.ts';
+import { LocalIam, type RequestContext } from '../../infra/local/services/iam.ts';
+import { ACCOUNT, REGION } from '../../infra/local/template.ts';
+import { SET_ASIDE_PREFIX } from '../../lib/deployment.ts';
+import { operations } from '../../lib/http/operations.ts';
+import { SETTLE_MS } from '../../lib/projects/deletion.ts';
+import { runSchedule } from '../memory/simulation/scenario.ts';
+import { readTemplate } from '../stack/local/gateway.ts';
+import { changed } from '../support/changed.ts';
+import { observeCommands, queueRecord } from '../support/entries.ts';
+import { createWebhook, publish } from '../support/requests.ts';
+import type { Command } from '../support/runtime.ts';
+import { newScene, perform, protectedOperations, type Scene } from '../unit/promises/scene.ts';
+
+const template = readTemplate();
+const iam = new LocalIam(template);
+const arn = (service: string, resource: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
+const lastPart = (url = '') => url.split('/').at(-1) ?? '';
+
+/** The functions of the template by their names in `functions/`, those of lanes with their lane. */
+const functions = new Map(
+  template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ id, properties }) => {
+    const variables = properties.Environment?.Variables ?? {};
+    const { POWERTOOLS_SERVICE_NAME: name = '', LANE } = variables;
+    const role = lastPart(properties.Role);
+    return [LANE ? `${name} ${LANE}` : name, { id, role, variables, logs: properties.LoggingConfig.LogGroup }];
+  }),
+);
+
+/** The schedules of the simulation, and the maximum if some permission was not needed yet. Changes of the code move rare calls. */
+const [SCHEDULES, SCHEDULES_MAX] = [100, 1000];
+
+const denied = new Set<string>();
+function use(role: string, action: string, resource: string, context?: RequestContext, isEvidence = true): void {
+  if (!iam.allows(role, action, resource, context, { isEvidence })) denied.add(`${role} ${action} ${resource}`);
+}
+
+/** The commands of the document client that differ from the operation by more than `Item`. */
+const OPERATIONS: Record<string, string> = { Query: 'Query', Scan: 'Scan', TransactWrite: 'TransactWriteItems' };
+/** The members of a command whose values have the types of DynamoDB in the request. */
+const marshalled = (name: string, value: unknown): unknown => {
+  if (name === 'Keys') return (value as object[]).map((key) => marshall(key));
+  const isItem = ['Key', 'Item', 'ExpressionAttributeValues'].includes(name);
+  return isItem ? marshall(value as object, { removeUndefinedValues: true }) : value;
+};
+
+/** The permissions that a command of a function needs. */
+function useCommand(name: string, { name: command, input }: Command): void {
+  const { role, variables = {} } = functions.get(name) ?? {};
+  if (!role) throw new Error(`The template has no function ${name}`);
+  if (command === 'SendMessageBatch') {
+    use(role, 'sqs:SendMessage', arn('sqs', lastPart(variables[lastPart(input.QueueUrl)])));
+    return;
+  }
+  if (command === 'CreateSchedule') {
+    use(role, 'scheduler:CreateSchedule', arn('scheduler', `schedule/${variables.SCHEDULE_GROUP}/${input.Name}`));
+    const context = { 'iam:PassedToService': 'scheduler.amazonaws.com' };
+    use(role, 'iam:PassRole', variables.SCHEDULE_ROLE_ARN ?? '', context);
+    return;
+  }
+  if (command === 'SendEmail') {
+    const context = { 'ses:FromAddress': variables.SENDER_EMAIL ?? '' };
+    for (const resource of ['identity/example.com', `configuration-set/${variables.CONFIGURATION_SET}`])
+      use(role, 'ses:SendEmail', arn('ses', resource), context);
+    return;
+  }
+  const request = JSON.parse(JSON.stringify(input), marshalled);
+  const operation = OPERATIONS[command] ?? `${command}Item`;
+  for (const each of dynamoDbActions(operation, request, () => arn('dynamodb', `table/${variables.TABLE_NAME}`))) {
+    const context = {
+      'dynamodb:LeadingKeys': each.leadingKeys,
+      'dynamodb:Attributes': each.attributes ?? [],
+      ...(each.select && { 'dynamodb:Select': each.select }),
+    };
+    use(role, each.action, each.resource, context, !each.isOfAll);
+  }
+}
+
+/** What Lambda and Scheduler do with the roles (Lambda Developer Guide, "Lambda execution role", and of each event source). */
+function useByServices(): void {
+  for (const { role, logs } of functions.values())
+    for (const action of ['logs:CreateLogStream', 'logs:PutLogEvents']) use(role, action, arn('local', logs));
+  for (const { properties } of template.ofType<MappingProperties>('AWS::Lambda::EventSourceMapping')) {
+    const { EventSourceArn: source, FunctionName, DestinationConfig } = properties;
+    const role = [...functions.values()].find(({ id }) => id === FunctionName)?.role ?? '';
+    const [service, actions] = source.includes(':sqs:')
+      ? ['sqs', ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage']]
+      : ['dynamodb', ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']];
+    for (const action of actions) use(role, `${service}:${action}`, source);
+    const bucket = DestinationConfig?.OnFailure.Destination;
+    if (!bucket) continue;
+    use(role, 's3:ListBucket', bucket);
+    use(role, 's3:PutObject', `${bucket}/aws/lambda/record`);
+    use(role, 's3:PutObject', `${bucket}/${SET_ASIDE_PREFIX}record`); // by the function, over HTTP
+  }
+  const {
+    SCHEDULE_ROLE_ARN,
+    DELIVERIES_QUEUE_URL,
+    SCHEDULE_DLQ_ARN = '',
+  } = functions.get('deliver quick')?.variables ?? {};
+  for (const queue of [arn('sqs', lastPart(DELIVERIES_QUEUE_URL)), SCHEDULE_DLQ_ARN])
+    use(lastPart(SCHEDULE_ROLE_ARN), 'sqs:SendMessage', queue);
+}
+
+/** Performs every operation: its first request, a repetition under the same idempotency key, and a page of a list. */
+async function useOperations(): Promise<void> {
+  for (const id of protectedOperations) {
+    const scene = await newScene();
+    const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
+    for (const _ of ['first', 'again']) await perform(scene, id, { headers });
+    await perform(scene, 'publishEvent');
+    if (operations[id].method === 'GET') await perform(scene, id, { query: '?limit=1' });
+    await scene.service.settle();
+  }
+}
+
+/** Rejects requests after their idempotency keys are stored, and reads the deliveries of a document. */
+async function useRareRequests({ admin, webhook }: Scene): Promise<void> {
+  const headers = { 'Idempotency-Key': 'rejected' };
+  const documents = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);
+  await admin('POST', '/v1/tokens', { body: { documents, permissions: ['read'], ttl: 60 }, headers });
+  await admin('POST', '/v1/events', { body: changed({ note: 'x'.repeat(300_000) }), headers });
+  await admin('GET', `/v1/webhooks/${webhook.id}/deliveries?document_key=w:1`);
+}
+
+/** Disables a webhook in the slow lane. Then runs the operations of an operator, until the project is deleted. */
+async function useOfOperator(scene: Scene): Promise<void> {
+  const { service, admin, projectId: id } = scene;
+  const { id: webhookId } = await createWebhook(admin, service.endpoint(500).url);
+  const eventId = (await publish(admin)).body.id;
+  const message = { webhookId, eventId, projectId: id, environment: 'live', run: 0 };
+  const last = JSON.stringify({ ...message, attempt: 6, trigger: 'schedule' });
+  await service.invoke('deliver slow', { Records: [queueRecord('1', last)] });
+  await service.invoke('create-project', { name: 'Other', email: 'other@example.com' });
+  type Result = { next: object | null; state: string };
+  const run = (operation: string, members: object = { id }) =>
+    service.invoke('projects', { operation, ...members }) as Promise<Result>;
+  await run('list', {});
+  for (const operation of ['suspend', 'resume', 'create-key']) await run(operation);
+  await run('enable-webhooks', { id, since: '2020-01-01T00:00:00Z' });
+  await perform(scene, 'changeWebhook', { members: { max_per_second: 1 } });
+  await perform(scene, 'publishEvent', { headers: { 'Idempotency-Key': 'same' } });
+  await perform(scene, 'sync');
+  await service.settle();
+  await perform(scene, 'renewConnection');
+  for (let { next } = await run('export'); next; ) ({ next } = await run('export', { id, after: next }));
+  await run('delete', { id, name: 'Test' });
+  service.clock.skip(SETTLE_MS);
+  while ((await run('delete')).state !== 'deleted');
+}
+
+observeCommands(useCommand);
+afterAll(() => observeCommands(undefined));
+
+it('every role has the permissions that its function and AWS need, and no other', async () => {
+  useByServices();
+  await useOperations();
+  await useRareRequests(await newScene());
+  await useOfOperator(await newScene());
+  const unneeded = () =>
+    iam.unneeded().map(({ role, action, resource, kind }) => `${role} ${action} ${kind ?? resource}`);
+  for (let seed = 1; seed <= SCHEDULES || (seed <= SCHEDULES_MAX && unneeded().length > 0); seed++)
+    await runSchedule({ seed });
+  expect([...denied]).toEqual([]);
+  expect(unneeded()).toEqual([]);
+});
