@@ -1,7 +1,11 @@
 import { randomBytes as random } from 'node:crypto';
+import fc from 'fast-check';
 import { generateKeyPair, SignJWT } from 'jose';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
 import { newApiKey } from '../../../lib/keys/key-format.ts';
+import { hasExpired, isTokenOf, keyIdOfToken, newTokenId, TokenId } from '../../../lib/keys/revoked-tokens.ts';
 import { parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
@@ -154,5 +158,42 @@ describe('a scoped token', () => {
     const start = `${encode(header)}.${'A'.repeat(1900)}.`;
     const long = (bytes: number) => start.padEnd(bytes, 'A');
     expect([parentOf(long(2048)), parentOf(long(2049))]).toEqual([id, null]);
+  });
+});
+
+const LEEWAY_MS = 5000;
+const minted = (ttl = 60, at = now) => newTokenId(parent, ttl, at, random);
+
+describe('the id of a token', () => {
+  it('names the parent key and the creation time', () => {
+    const id = minted();
+    expect(v.is(TokenId, id)).toBe(true);
+    expect([keyIdOfToken(id), timeOf(id), isTokenOf(id, parent)]).toEqual([parent.id, now, true]);
+    for (const other of [`${id}x`, id.slice(0, -1), id.replace('tok', 'evt'), 'tok_1'])
+      expect(v.is(TokenId, other)).toBe(false);
+  });
+
+  it('is unique among tokens of the same millisecond', () => {
+    expect(new Set(Array.from({ length: 1000 }, () => minted())).size).toBe(1000);
+  });
+
+  it('is rejected with any character changed', () => {
+    const id = minted();
+    const at = fc.integer({ min: 'tok_'.length, max: id.length - 1 });
+    const other = fc.constantFrom(...ID_ALPHABET);
+    fc.assert(
+      fc.property(
+        at,
+        other,
+        (i, char) => isTokenOf(id.slice(0, i) + char + id.slice(i + 1), parent) === (id[i] === char),
+      ),
+    );
+  });
+
+  it.each([
+    1, 60, 3600, 86_400,
+  ])('returns the time when a token with a lifetime of %i s has expired on every server', (ttl) => {
+    const end = now + ttl * 1000 + LEEWAY_MS;
+    expect([hasExpired(minted(ttl), end - 1), hasExpired(minted(ttl), end)]).toEqual([false, true]);
   });
 });
