@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/deliveries/latency.ts';
+import { barsOf, histogramOfBars, LATENCY_BOUNDS_MS, latencyPercentile } from '../../../lib/deliveries/latency.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import { countersOf, type DeliveryChange, histogramOf, sumOf, tally } from '../../../lib/deliveries/stats.ts';
-import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { type DeliveryChange, sumOf, tally } from '../../../lib/deliveries/stats.ts';
 import { attempt, now, record } from './builders.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -91,28 +90,32 @@ it('counts each run that ended without an attempt once', () => {
   expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
 });
 
-describe('stats of several types', () => {
-  const stats = {
-    document_changed_delivered: 3,
-    document_changed_le_10: 3,
-    document_created_delivered: 1,
-    document_created_failed: 2,
-    document_created_le_10: 1,
-    sync_conflict_delivered: 5,
-    sync_conflict_le_5000: 5,
-  };
-  const types = ['document.changed', 'document.created'] as const;
+describe('a percentile', () => {
+  const of = (bars: Partial<Record<number, number>>, share: number) =>
+    latencyPercentile(
+      LATENCY_BOUNDS_MS.map((bound) => bars[bound] ?? 0),
+      share,
+    );
 
-  it('are added up counter by counter', () => {
-    expect(countersOf(stats, types)).toEqual({
-      ...{ delivered: 4, attempts_failed: 0, failed: 2, skipped: 0, canceled: 0 },
-    });
-    expect(countersOf(stats, ['document.changed'])).toMatchObject({ delivered: 3, failed: 0 });
-    expect(countersOf({}, types)).toMatchObject({ delivered: 0 });
+  it.each([
+    [{}, 0.5, null],
+    [{ 10: 1 }, 0.99, 10],
+    [{ 10: 50, 5000: 50 }, 0.5, 10],
+    [{ 10: 49, 5000: 51 }, 0.5, 5000],
+    [{ 10: 95, 100: 4, 5000: 1 }, 0.99, 100],
+  ])('returns for %j at %d: %s', (bars, share, bound) => {
+    expect(of(bars, share)).toBe(bound);
   });
+});
 
-  it('have one histogram, which excludes other types', () => {
-    expect(histogramOf(stats, types)).toEqual(LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : 0)));
-    expect(latencyPercentile(histogramOf(stats, EVENT_TYPES), 0.5)).toBe(5000);
+describe('the bars of histograms', () => {
+  const fast = LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 3 : 0));
+  const slow = LATENCY_BOUNDS_MS.map((bound) => (bound === 10 || bound === 5000 ? 1 : 0));
+
+  it('add up to one histogram', () => {
+    expect(histogramOfBars([...barsOf(fast), ...barsOf(slow)])).toEqual(
+      LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : bound === 5000 ? 1 : 0)),
+    );
+    expect(histogramOfBars([])).toEqual(LATENCY_BOUNDS_MS.map(() => 0));
   });
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/aws/items.ts';
 import {
   documentKeyIn,
   EVENT_PARTITIONS,
@@ -8,7 +9,7 @@ import {
   partitionsOf,
 } from '../../../lib/events/placement.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
-import { idOf } from '../../../lib/ids.ts';
+import { idOf, sortableId } from '../../../lib/ids.ts';
 import { check } from '../../../lib/schema.ts';
 
 const at = Date.parse('2026-01-31T12:00:00.000Z');
@@ -60,6 +61,19 @@ describe('the partitions of a space', () => {
     expect(new Set(Array.from({ length: 20 }, () => partitionOf(idFor('document.changed', 'a:b')))).size).toBe(1);
     expect(partitionsOf(['document.changed'], 'a:b')).toHaveLength(1);
   });
+});
+
+it('spreads deliveries of one millisecond evenly over the partitions of a log, each always in the same partition', () => {
+  const ids = Array.from({ length: 1600 }, () => sortableId('evt', at, randomBytes));
+  const counts = new Map(logPartitions().map((partition) => [partition, 0]));
+  for (const id of ids) {
+    const partition = logPartitionOf(id);
+    expect(partition).toBe(logPartitionOf(id));
+    counts.set(partition, (counts.get(partition) ?? Number.NaN) + 1);
+  }
+  expect(counts.size).toBe(LOG_PARTITIONS);
+  // About a hundred each, within seven standard deviations.
+  for (const count of counts.values()) expect(Math.abs(count - 100)).toBeLessThan(70);
 });
 
 describe('the document of an event', () => {

@@ -80,6 +80,7 @@ describe('the stats', () => {
       for (const { latency_ms } of byWebhook) {
         expect(latency_ms.histogram.reduce((sum: number, { count }: Bucket) => sum + count, 0)).toBe(3);
         expect(latency_ms.histogram.map(({ le }: Bucket) => le)).toContain(latency_ms.p95);
+        expect(latency_ms.histogram.every(({ count }: Bucket) => count > 0)).toBe(true);
       }
       const changes = await statsOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
       expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));

@@ -10,33 +10,23 @@ import {
   type WebhookChange,
   type WebhookRecord,
 } from '../../../lib/webhooks/webhook.ts';
+import { newWebhook } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
 const now = 2000;
-const space = { projectId: 'prj_1', environment: 'live' } as const;
-const webhook: WebhookRecord = {
-  ...space,
-  id: 'whk_1',
-  url: 'https://example.com/',
-  events: ['document.changed'],
-  description: null,
-  maxPerSecond: 9,
-  secret: 'secret',
-  status: 'enabled',
-  createdAt: 1000,
-  updatedAt: 1000,
-};
+const created = { createdAt: 1000, updatedAt: 1000 };
+const webhook = newWebhook({ ...created, events: ['document.changed'], maxPerSecond: 9 });
 
 /** Applies a change to a stored webhook. Returns what is stored then, and the detail of the audit entry of the change. */
 async function applied(change: WebhookChange, stored = webhook) {
   const backend = memoryBackend({ clock: () => now });
   const store = webhooks(backend.table);
   await store.create(stored, []);
-  await applyChange(backend, space, webhook.id, change, (entry) =>
-    auditEntry({ projectId: space.projectId, ...entry }, randomBytes),
+  await applyChange(backend, webhook, webhook.id, change, (entry) =>
+    auditEntry({ projectId: webhook.projectId, ...entry }, randomBytes),
   );
   const entry = [...backend.db.items()].find(({ pk }) => String(pk).startsWith('AUDIT#'));
-  return { stored: await store.get(space, webhook.id), detail: entry?.detail };
+  return { stored: await store.get(webhook, webhook.id), detail: entry?.detail };
 }
 
 const key = itemKey.webhook(webhook, webhook.id);
