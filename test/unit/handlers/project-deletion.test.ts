@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { afterPass, isOwned, SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { deleteProject } from '../../../lib/projects/deletion-handlers.ts';
 import { newProject, newWebhook, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
@@ -108,5 +108,39 @@ describe('a call', () => {
     const { db, remove } = setUp(({ name }) => name === 'TransactWrite' && db.restore(renamed));
     await expect(remove('prj_none')).rejects.toThrow('There is no project prj_none');
     await expect(remove()).rejects.toThrow('The project has changed. Repeat the request');
+  });
+});
+
+describe('an item', () => {
+  it.each([
+    ['PROJECT#prj_1', true],
+    ['HOOKS#prj_1#sandbox', true],
+    ['HOOK#whk_1#0', true],
+    ['PROJECT#prj_12', false],
+    ['HOOK#whk_12#0', false],
+    ['HOOK#prj_1#0', false],
+    ['AUDIT#whk_1', false],
+    ['DELETION#prj_1', false],
+    ['VERSION#LAYOUT', false],
+    ['KEY#prj_1', false],
+  ])('with the partition key %s belongs to the project: %s', (pk, expected) => {
+    expect(isOwned(pk, 'prj_1', new Set(['whk_1']))).toBe(expected);
+  });
+});
+
+describe('a pass', () => {
+  const saved = { projectId: project.id, startedAt: now, webhooks: [], step: 1, removed: 0, read: 0 };
+  const late = now + SETTLE_MS;
+
+  it.each([
+    [
+      'completes the deletion if it found nothing after all other writers',
+      { passAt: late, removedInPass: 0 },
+      late + 1,
+    ],
+    ['does not complete it if it found an item', { passAt: late, removedInPass: 1 }, undefined],
+    ['does not complete it if it started while others could write', { passAt: late - 1, removedInPass: 0 }, undefined],
+  ])('%s', (_, pass, completedAt) => {
+    expect(afterPass({ ...saved, ...pass }, late + 1).completedAt).toBe(completedAt);
   });
 });
