@@ -5,20 +5,19 @@ import { LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { newId, newKey, newSpace, now } from '../../memory/contracts/builders.ts';
-import { RecordedDynamoDb } from '../../support/memory-table.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 
 /** A table in memory, and the queries that it received. A query reads a number of items, as if it reached the limit of 1 MB. */
 function createCounted(itemsOfQuery = 1000) {
-  const memory = new RecordedDynamoDb();
   const queries: Command['input'][] = [];
-  const runtime = runtimeWith(async (command) => {
-    const { name, input } = command;
-    if (name !== 'Query') return memory.execute(command);
+  const { table } = memoryBackend({}, ({ name, input }) => {
+    if (name !== 'Query') return undefined;
+    input.Limit = Math.min(itemsOfQuery, input.Limit ?? itemsOfQuery);
     queries.push(input);
-    return memory.execute({ name, input: { ...input, Limit: Math.min(itemsOfQuery, input.Limit ?? itemsOfQuery) } });
+    return undefined;
   });
-  return { table: createTable(runtime), queries };
+  return { table, queries };
 }
 
 const window = { since: 0, until: now, stuckBefore: now };
