@@ -143,13 +143,16 @@ export function request(baseUrl: string, method: string, path: string, { body, h
   });
 }
 
+/** Longer than the first retry of a delivery, which a busy machine can need. */
+const PATIENCE_MS = 300_000;
+
 /** Waits until `probe` returns a value, for effects after a response, such as a delivery. */
-export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 90_000): Promise<NonNullable<T>> {
-  const deadline = performance.now() + timeoutMs;
+export async function eventually<T>(probe: () => T | Promise<T>): Promise<NonNullable<T>> {
+  const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const value = await probe();
     if (value) return value as NonNullable<T>;
-    if (performance.now() > deadline) throw new Error(`Still not the case after ${timeoutMs} ms: ${probe}`);
+    if (performance.now() > deadline) throw new Error(`Still not the case after ${PATIENCE_MS} ms: ${probe}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

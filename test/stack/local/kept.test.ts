@@ -45,7 +45,7 @@ it('does not replace stack.json while another stack of the directory runs, and l
   const first = npmStart(directory);
   const { stack } = await first.ready();
   const npm = npmStart(directory, [], ['npm', 'start', '--']);
-  await eventually(() => npm.output().includes('pass --directory'), 50_000);
+  await eventually(() => npm.output().includes('pass --directory'));
   const [, own = ''] = /pass --directory (.+)\n/.exec(npm.output()) ?? [];
   expect([file(), dirname(own)]).toEqual([stack, directory]);
   expect(targetOf({ directory }, 'live', {})).toEqual({ baseUrl: stack.base_url, key: stack.keys.live });

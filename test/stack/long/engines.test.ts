@@ -166,7 +166,7 @@ describe.each([
         const found = arrived().filter(({ data }) => data.document_key === key && data.revision !== undefined);
         return new Set(found.map(({ data }) => data.revision)).size === revision;
       });
-    await eventually(isComplete, 300_000);
+    await eventually(isComplete);
     for (const { key, fields } of documents) {
       const stored = JSON.parse(fields);
       const own = arrived().filter(({ data }) => data.document_key === key);
@@ -174,7 +174,7 @@ describe.each([
       for (const [name, copy] of replicas) if (name === key) expect(copy).toEqual(stored);
     }
     if (engineName === 'hocuspocus')
-      await eventually(() => arrived().filter(({ type }) => type === 'connection.lost').length >= CLIENTS, 120_000);
+      await eventually(() => arrived().filter(({ type }) => type === 'connection.lost').length >= CLIENTS);
     engine.kill('SIGKILL');
   });
 });

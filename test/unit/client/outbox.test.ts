@@ -44,7 +44,7 @@ describe('an outbox in a file', () => {
     const before = await publisher({ ...down.access, outbox: sqliteOutbox(file) });
     for (const revision of [1, 2, 3]) await before.publish(event(revision));
     void before.flush();
-    await vi.waitFor(() => expect(down.requests).toHaveLength(1));
+    await expect.poll(() => down.requests, { timeout: 60_000 }).toHaveLength(1);
     await before.publish(event(4));
     expect(await before.close(0)).toBe(4);
 
