@@ -7,6 +7,7 @@ import type {
   Context,
   SQSBatchResponse,
 } from 'aws-lambda';
+import { expect } from 'vitest';
 import * as createProject from '../../functions/create-project.ts';
 import * as projects from '../../functions/projects.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
@@ -19,6 +20,7 @@ import { allOperations, operationAt } from '../../lib/http/operations.ts';
 import { methodNotAllowed, Problem, type ProblemCode, problemResult } from '../../lib/http/problems.ts';
 import type { Email } from '../../lib/projects/emails.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
+import { afterFile } from './after-file.ts';
 import { expectConformance } from './conformance.ts';
 import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
@@ -57,6 +59,10 @@ interface MemorySnapshot {
 
 /** The status code with which an endpoint responds. */
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
+
+/** The links of emails: pages of the dashboard that exist. */
+const PAGE = '(settings|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';
+const EMAIL_LINK = new RegExp(`^${BASE_URL}/dashboard(#/(live|sandbox)/${PAGE})?$`);
 
 /**
  * The whole API and the delivery behind it in this process: the real code from the authorizer to the stores, on the table in
@@ -109,6 +115,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     },
   });
   const { table } = connect(runtime);
+  afterFile(() => {
+    for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);
+  });
   for (const Item of from?.items ?? []) db.execute({ name: 'Put', input: { TableName: VARIABLES.TABLE_NAME, Item } });
   due.length = 0; // these changes have had their effects
   changes = from?.changes ?? 0;
