@@ -13,17 +13,44 @@ const LEASE = { node_id: 'n', lease_seconds: 900 };
 
 const isRead = (name: string): boolean => ['Get', 'BatchGet', 'Query', 'Scan'].includes(name);
 
-/** Performs the request, and stops its function after some effects. Its last effect has no response. */
-async function stopped({ service: { faults } }: Scene, send: () => Promise<unknown>, effects: number): Promise<void> {
-  let left = effects;
+/** Where a function stops: after this many effects. Effects that it causes at the same time can happen in any order. */
+interface Stop {
+  effects: number;
+  order: 'first to last' | 'last to first';
+}
+
+const stopsOf = (count: number): Stop[] =>
+  Array.from({ length: count + 1 }, (_, effects) => effects).flatMap((effects) => [
+    { effects, order: 'first to last' },
+    { effects, order: 'last to first' },
+  ]);
+
+function inOrder(order: Stop['order']) {
+  const waiting: (() => void)[] = [];
+  return (effect: () => Promise<object>) =>
+    new Promise<object>((resolve) => {
+      waiting.push(() => resolve(effect()));
+      if (waiting.length > 1) return;
+      setImmediate(() => {
+        const starts = waiting.splice(0);
+        for (const start of order === 'first to last' ? starts : starts.reverse()) start();
+      });
+    });
+}
+
+/** Performs the request, and stops its function. Its last effect has no response. */
+async function stopped({ service: { faults } }: Scene, send: () => Promise<unknown>, stop: Stop): Promise<void> {
+  const happens = inOrder(stop.order);
+  let left = stop.effects;
   const ended = new Promise<void>((resolve) => {
-    faults.around = async ({ name }, act) => {
-      if (left > 0 || isRead(name)) {
-        const result = await act();
-        if (isRead(name) || --left > 0) return result;
-      }
-      resolve();
-      return new Promise(() => {});
+    faults.around = ({ name }, act) => {
+      if (isRead(name)) return act();
+      return happens(async () => {
+        if (left-- > 1) return act();
+        if (left === 0) await act();
+        resolve();
+        return new Promise(() => {});
+      });
     };
     send().then(() => resolve(), resolve);
   });
@@ -59,14 +86,14 @@ describe('a function that stops after any of its effects', () => {
     const expected = await stateOf(complete);
     const count = await effectsOf(id, headers);
     expect(count).toBeGreaterThan(0);
-    for (let effects = 0; effects <= count; effects++) {
+    for (const stop of stopsOf(count)) {
       const scene = await newScene();
-      await stopped(scene, () => perform(scene, id, { headers }), effects);
+      await stopped(scene, () => perform(scene, id, { headers }), stop);
       scene.service.clock.skip(RUNNING_MS);
       const answer = await perform(scene, id, { headers });
       await scene.service.clock.advance(EMAIL_WINDOW_MS);
       const state = await stateOf(scene);
-      const label = `after effect ${effects} of ${count}, then ${answer.status}`;
+      const label = `after effect ${stop.effects} of ${count}, ${stop.order}, then ${answer.status}`;
       expect(items(state), label).toEqual(items(expected));
       // A summary replaces the email about a change whose function stopped.
       const isTold =
@@ -112,13 +139,13 @@ describe('a response that is stored in several parts', () => {
     const note = 'x'.repeat(40_000);
     const events = Array.from({ length: 5 }, () => changed({ note }));
     const call = { body: { events }, headers: { 'Idempotency-Key': 'same' } };
-    for (let effects = 0; effects <= 8; effects++) {
+    for (const stop of stopsOf(8)) {
       const scene = await newScene();
-      await stopped(scene, () => scene.admin('POST', '/v1/events/batch', call), effects);
+      await stopped(scene, () => scene.admin('POST', '/v1/events/batch', call), stop);
       scene.service.clock.skip(RUNNING_MS);
       const { status, body } = await scene.admin('POST', '/v1/events/batch', call);
       const notes = body.data?.map(({ data }: { data: { note: string } }) => data.note);
-      expect([status, notes], `after effect ${effects}`).toEqual([202, events.map(() => note)]);
+      expect([status, notes], `after effect ${stop.effects}, ${stop.order}`).toEqual([202, events.map(() => note)]);
     }
   });
 });
