@@ -42,3 +42,15 @@ it('writes each event that was set aside', async () => {
   countSetAside();
   expect(written).toMatchObject([{ EventsSetAside: 1 }]);
 });
+
+it('writes a line with the fields that the filters of the runbook need', async () => {
+  vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'deliver');
+  const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void written.push(JSON.parse(text)));
+  const { log } = await import('../../../lib/aws/log.ts');
+  log.warn('summary.failed', { message_id: 'message-1' });
+  expect(warn).toHaveBeenCalledOnce();
+  const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
+  const line = { level: 'WARN', message: 'summary.failed', timestamp, service: 'deliver', message_id: 'message-1' };
+  expect(written).toEqual([line]);
+});

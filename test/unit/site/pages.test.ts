@@ -54,6 +54,14 @@ describe('the dashboard', () => {
   });
 });
 
+it('logs the resource of a request, but not its path, which can contain a credential', async () => {
+  const lines: object[] = [];
+  const from = createSite(site, { info: (event, fields) => void lines.push({ event, ...fields }) });
+  await request('/dashboard/{file}', { file: 'svc_live_1', from });
+  const line = { event: 'page.served', resource: '/dashboard/{file}', request_id: 'request-1', status: 404 };
+  expect(lines).toEqual([line]);
+});
+
 it('lets a page load from its own origin and send to no other, and runs no inline code', () => {
   const html = pages.filter(([, { type }]) => type.startsWith('text/html'));
   expect(html.length).toBeGreaterThan(15);
