@@ -1,9 +1,14 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { batchIn } from '../../../infra/commands/replay.ts';
 import { failedEvents } from '../../../lib/aws/failed-events.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { createEntry } from '../../support/entries.ts';
 import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
 
 const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
 const error = new Error('refused');
@@ -27,6 +32,26 @@ it.each<[string, () => Promise<{ ok: boolean; status: number }>]>([
   ['S3 cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
 ])('throws UnavailableError when %s, so that the stream retries the record', async (_, put) => {
   await expect(failedEvents('https://bucket', put)(record, error)).rejects.toThrow(UnavailableError);
+});
+
+it('is signed with the temporary credentials of the role, which S3 rejects without their session token', async () => {
+  const role = { AWS_ACCESS_KEY_ID: 'ASIA1', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: 'session' };
+  for (const [name, value] of Object.entries({ ...role, AWS_REGION: 'eu-central-1' })) vi.stubEnv(name, value);
+  const requests: Request[] = [];
+  vi.stubGlobal('fetch', async (request: Request) => {
+    requests.push(request);
+    return new Response();
+  });
+  await failedEvents('https://bucket')(record, error);
+  const [{ method, headers } = new Request('https://none')] = requests;
+  const authorization = expect.stringMatching(
+    /^AWS4-HMAC-SHA256 Credential=ASIA1\/\d{8}\/eu-central-1\/s3\/aws4_request, /,
+  );
+  expect([method, headers.get('Authorization'), headers.get('X-Amz-Security-Token')]).toEqual([
+    'PUT',
+    authorization,
+    'session',
+  ]);
 });
 
 it('is stored in the bucket of failed events', () => {
