@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { newApiKey } from '../../../lib/keys/key-format.ts';
 import { encodeBase62 } from '../../../lib/keys/key-parts.ts';
+import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
@@ -14,10 +15,6 @@ const missing = {
   body: { code: 'not_found', detail: 'No such key exists in this project and environment.' },
 };
 const status = async (client: Client) => (await client('GET', '/v1/webhooks')).status;
-const code = async (answer: Promise<{ status: number; body: { code?: string } }>) => {
-  const { status, body } = await answer;
-  return [status, body.code];
-};
 
 describe('a key', () => {
   it('is shown once, and later described without its secret', async () => {
@@ -139,13 +136,13 @@ describe('rotation', () => {
     const end = Date.parse(expiring.expires_at);
     expect(end - rotatedAt).toBeGreaterThanOrEqual(DAY_MS);
     expect(end - rotatedAt).toBeLessThan(DAY_MS + 10_000);
-    expect(await code(admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
+    expect(code(await admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
 
     const revoked = (await admin('POST', `/v1/keys/${old.key}/revoke`)).body;
     expect(revoked).toMatchObject({ status: 'revoked', revoked_at: new Date(service.clock.now()).toISOString() });
     expect(await status(service.as(old.key))).toBe(401);
     expect(await status(service.as(fresh.key))).toBe(200);
-    expect(await code(admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
+    expect(code(await admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
     expect(await status(service.as(receiverKey))).toBe(200);
   });
 
@@ -186,9 +183,9 @@ describe('rotation', () => {
     }
     const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live', expires_at: own } })).body;
     const past = { body: { expires_at: inMs(0) } };
-    expect(await code(admin('POST', `/v1/keys/${id}/rotate`, past))).toEqual([400, 'invalid_request']);
+    expect(code(await admin('POST', `/v1/keys/${id}/rotate`, past))).toEqual([400, 'invalid_request']);
     await service.clock.advance(60_000);
-    expect(await code(admin('POST', `/v1/keys/${id}/rotate`))).toEqual([409, 'conflict']); // expired
+    expect(code(await admin('POST', `/v1/keys/${id}/rotate`))).toEqual([409, 'conflict']); // expired
   });
 });
 
@@ -206,12 +203,12 @@ describe('an allowlist', () => {
     expect((await set(admin, live, answer.body.cidrs)).body).toEqual(answer.body);
 
     const client = service.as(live);
-    expect(await code(client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
+    expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
     expect((await client('GET', '/v1/webhooks', { from: '127.0.0.2' })).status).toBe(200);
     const spoofed = { headers: { 'X-Forwarded-For': '127.0.0.2' } };
-    expect(await code(client('GET', '/v1/webhooks', spoofed))).toEqual([403, 'ip_not_allowed']);
+    expect(code(await client('GET', '/v1/webhooks', spoofed))).toEqual([403, 'ip_not_allowed']);
     await set(admin, live, ['::/0']);
-    expect(await code(client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
+    expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
     await set(admin, live, []);
     expect(await status(client)).toBe(200);
   });
