@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/data.ts';
-import { eventWithId, isTooLarge, PublishEvent, PublishEvents } from '../../../lib/events/event.ts';
+import { eventWithId, isTooLarge, PublishEvent } from '../../../lib/events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import type { Json } from '../../../lib/json.ts';
 import { CHARACTERS, LONE_SURROGATES } from '../../support/adversarial.ts';
@@ -126,11 +126,6 @@ describe('a request to publish', () => {
     expect(of({ ...event, type: 'document.renamed' })).toEqual([`type must be one of ${EVENT_TYPES.join(', ')}`]);
     expect(of({ ...event, data: [] })).toEqual(['data must be an object']);
     expect(of({ ...event, id: 'evt_1' })).toEqual(['id is not a known field']);
-  });
-
-  it('names the event of a batch that is not valid', () => {
-    const batch = (events: unknown) => violationsOf(PublishEvents, { events });
-    expect(batch([event, { ...event, data: {} }])).toContain('events[1].data.origin is required');
   });
 });
 

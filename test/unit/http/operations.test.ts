@@ -1,8 +1,15 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
+import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
+import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
+import { eventTypes } from '../../../lib/http/openapi/openapi-events.ts';
 import { allowsCrossOrigin } from '../../../lib/http/operation.ts';
-import { allOperations, apiOperations } from '../../../lib/http/operations.ts';
+import { allOperations, apiOperations, operations } from '../../../lib/http/operations.ts';
+import { PROBLEMS } from '../../../lib/http/problems.ts';
+import { openApi } from '../../support/openapi.ts';
 
 describe('an id in a path', () => {
   const parameters = [...new Set(apiOperations.flatMap(({ parameters }) => Object.values(parameters)))];
@@ -23,5 +30,180 @@ describe('a page of another origin', () => {
       expect(lowered(CORS_EXPOSED), operation.path).toEqual(expect.arrayContaining(lowered(operation.responseHeaders)));
     }
     expect(lowered(CORS_ALLOWED)).toEqual(expect.arrayContaining(['authorization', 'content-type']));
+  });
+});
+
+type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema; description?: string };
+const operationOf = (method: string, path: string) =>
+  openApi.paths[path]?.[method.toLowerCase()] as {
+    operationId: string;
+    security: object[];
+    requestBody?: { required: boolean };
+    responses: Record<string, { $ref?: string; description: string; headers?: object }>;
+  };
+
+/** Every object in a value, with its place. */
+const objectsIn = (value: unknown, place = ''): [place: string, each: object][] =>
+  typeof value === 'object' && value !== null
+    ? [[place, value], ...Object.entries(value).flatMap(([name, each]) => objectsIn(each, `${place}/${name}`))]
+    : [];
+
+describe('the published document', () => {
+  const published = openApiDocument('https://api.example.com');
+  const isClosed = (value: unknown) => JSON.stringify(value).includes('"additionalProperties":false');
+
+  it('accepts new members in every response and event, and no unknown member in a request', () => {
+    const { Webhook, WebhookPage, Event, DocumentChanged, Problem, CreateWebhook, PublishEvents } =
+      published.components.schemas;
+    for (const schema of [Webhook, WebhookPage, Event, DocumentChanged, Problem]) expect(isClosed(schema)).toBe(false);
+    for (const schema of [CreateWebhook, PublishEvents]) expect(isClosed(schema)).toBe(true);
+    expect(isClosed(published.webhooks)).toBe(false);
+    expect(isClosed(eventTypes())).toBe(false);
+    for (const path of Object.values(published.paths))
+      for (const { responses } of Object.values(path) as { responses: object }[])
+        expect(isClosed(responses)).toBe(false);
+  });
+
+  it('differs from the strict document in nothing else', () => {
+    const withoutClosing = (value: unknown) => JSON.stringify(value).replaceAll(/,?"additionalProperties":false/g, '');
+    expect(withoutClosing(published)).toBe(withoutClosing(openApi));
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('has no warnings by the recommended rules of Redocly', async () => {
+    const config = await createConfig({
+      extends: ['recommended-strict'],
+      rules: {
+        'no-server-example.com': 'off', // only in tests, because the function sets the server
+        'operation-4xx-response': 'error',
+        'security-defined': 'error',
+        'no-invalid-media-type-examples': 'error',
+        'no-invalid-schema-examples': 'error',
+        'operation-operationId': 'error',
+        'tag-description': 'error',
+      },
+    });
+    const problems = await lintFromString({ source: JSON.stringify(openApi), config });
+    expect(problems.map(({ message, location }) => `${location[0]?.pointer}: ${message}`)).toEqual([]);
+  });
+
+  it('states the type of every constant, because generators warn about others', () => {
+    const constants = objectsIn([openApi, eventTypes()]).filter(([, each]) => 'const' in each);
+    expect(constants.length).toBeGreaterThan(0);
+    expect(constants.filter(([, each]) => !('type' in each))).toEqual([]);
+  });
+
+  it('lets a request omit its body exactly if all members of the body are optional', () => {
+    const optional = apiOperations
+      .map(({ method, path }) => operationOf(method, path))
+      .filter(({ requestBody }) => requestBody && !requestBody.required);
+    const expected = ['changeProject', 'changeWebhook', 'recover', 'rotateKey', 'rotateSecret', 'testWebhook'];
+    expect(optional.map(({ operationId }) => operationId).sort()).toEqual(expected);
+  });
+
+  it('contains every operation except web pages, with its callers', () => {
+    for (const { method, path, callers } of apiOperations) {
+      const { security } = operationOf(method, path);
+      const schemes = callers === 'anyone' ? [] : ['ApiKey', ...(callers.includes('token') ? ['ScopedToken'] : [])];
+      // The entries are alternatives. The schemes of one entry are needed together (OpenAPI 3.1, "Security Requirement Object").
+      expect(security.map(Object.keys), path).toEqual(schemes.map((scheme) => [scheme]));
+    }
+    const methods = Object.values(openApi.paths).flatMap((each) => Object.keys(each));
+    expect(methods).toHaveLength(apiOperations.length);
+  });
+
+  it('contains a success response for every operation, with Location for creations that can be read', () => {
+    for (const { method, path, responses } of apiOperations) {
+      const statuses = Object.keys(responses).map(Number);
+      expect(statuses[0], path).toBeLessThan(300);
+      const { headers } = operationOf(method, path).responses[201] ?? {};
+      const isReadable = statuses.includes(201) && path !== '/v1/tokens';
+      expect(headers !== undefined && 'Location' in headers, path).toBe(isReadable);
+    }
+  });
+
+  it('has a GET at every Location', () => {
+    const readable = apiOperations.filter(({ method }) => method === 'GET').map(({ path }) => path);
+    const places = apiOperations.flatMap(({ location }) => location ?? []);
+    const withoutNames = (path: string) => path.replace(/\{\w+\}/, '{}');
+    expect(readable.map(withoutNames)).toEqual(expect.arrayContaining(places.map(withoutNames)));
+  });
+
+  // Redocly compares them with their schemas.
+  it.each(Object.entries(operations))('has an example of every body of %s', (id, { responses, ...operation }) => {
+    const { body, response } = EXAMPLES[id as keyof typeof EXAMPLES];
+    expect(body !== undefined).toBe('body' in operation);
+    if (operation.function !== 'dashboard') expect(response !== undefined).toBe(Object.values(responses)[0] !== null);
+  });
+
+  it('contains every possible error code of each operation, with an example', () => {
+    const named = new Set(
+      apiOperations.flatMap(({ method, path }) =>
+        Object.values(operationOf(method, path).responses).flatMap(({ $ref, description }) => {
+          const codes = $ref ? [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code) : [];
+          const { content } = openApi.components.responses[$ref?.split('/').at(-1) ?? ''] ?? {};
+          for (const code of codes) expect(content?.['application/problem+json'].examples).toHaveProperty(code);
+          return codes;
+        }),
+      ),
+    );
+    const { method_not_allowed: _, route_not_found: __, ...ofOperations } = PROBLEMS;
+    expect([...named].sort()).toEqual(Object.keys(ofOperations).sort());
+    expect(Object.keys(openApi.components.examples).sort()).toEqual(Object.keys(ofOperations).sort());
+  });
+
+  it('describes the delivery of all six event types with an example', () => {
+    expect(Object.keys(openApi.webhooks)).toEqual(EVENT_TYPES);
+    for (const type of EVENT_TYPES)
+      expect(openApi.webhooks[type]?.post.requestBody.content['application/json']).toMatchObject({ example: { type } });
+  });
+
+  it('describes every member', () => {
+    const silent: string[] = [];
+    const look = (name: string, { properties = {}, items }: Schema) => {
+      if (items) look(`${name}[]`, items);
+      for (const [field, schema] of Object.entries(properties)) {
+        const isPublished = name.startsWith('PublishEvent');
+        if (!schema.description && !schema.$ref && !isPublished) silent.push(`${name}.${field}`);
+        look(`${name}.${field}`, schema);
+      }
+    };
+    for (const [name, schema] of Object.entries(openApi.components.schemas)) look(name, schema as Schema);
+    expect(silent).toEqual([]);
+  });
+
+  it('gives every shared schema one name', () => {
+    const { schemas } = openApi.components as { schemas: Record<string, Schema & { enum?: string[] }> };
+    for (const name of ['Event', 'EventType', 'Problem', 'WebhookPage', 'DeliveryPage', 'PublishDocumentChanged'])
+      expect(schemas).toHaveProperty(name);
+    const text = JSON.stringify(openApi.paths);
+    for (const { enum: words } of Object.values(schemas)) if (words) expect(text).not.toContain(JSON.stringify(words));
+    for (const operation of Object.values(openApi.paths).flatMap((each) => Object.values(each)))
+      for (const [status, { $ref }] of Object.entries((operation as ReturnType<typeof operationOf>).responses))
+        expect($ref?.startsWith('#/components/responses/Problem') ?? false).toBe(Number(status) >= 400);
+  });
+
+  it('has no default in a schema, because generators would require the member', () => {
+    const text = JSON.stringify([openApi.paths, openApi.components.schemas]);
+    expect(text).not.toContain('"default":');
+  });
+
+  it('has no boolean schema, because some generators cannot read it', () => {
+    const found = objectsIn(openApi.components.schemas).flatMap(([place, each]) =>
+      Object.entries(each).flatMap(([name, value]) => {
+        const isSchema = /\/(properties|patternProperties)$/.test(place) || ['items', 'not'].includes(name);
+        return isSchema && typeof value === 'boolean' ? `${place}/${name}` : [];
+      }),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has only integers as numbers, and no members next to alternatives, because generators lose revisions and members', () => {
+    const found = objectsIn(openApi.components.schemas).filter(([, each]) => {
+      const { type, oneOf, properties } = each as { type?: string | string[]; oneOf?: object; properties?: object };
+      return [type].flat().includes('number') || (oneOf && properties);
+    });
+    expect(found).toEqual([]);
   });
 });

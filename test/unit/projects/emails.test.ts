@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
+import {
+  confirmed,
+  EMAIL_WINDOW_MS,
+  EMPTY_BUDGET,
+  type EmailBudget,
+  emailAllowedAt,
+  MAX_EMAILS,
+  nextCheckAt,
+  reserved,
+  summarized,
+  withEmail,
+} from '../../../lib/projects/email-budget.ts';
+import { projectEmails, type SummaryMessage } from '../../../lib/projects/email-store.ts';
+import { adminKeyCreated, adminKeyRotated, noticeEmail, projectChanged } from '../../../lib/projects/notices.ts';
+import { projects } from '../../../lib/projects/store.ts';
+import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
+
+const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
+const request = {
+  caller: { projectId: 'prj_1', keyId: 'key_1', type: 'admin' },
+  address: '192.0.2.1',
+  baseUrl: 'https://api.example.com/v1-stage',
+} as const;
+
+describe('the email about a security change', () => {
+  it('goes to the addresses from before the change and names the key, address and time of the request', () => {
+    const notice = projectChanged(project, { emails: ['c@example.com'] });
+    if (!notice) throw new Error('No notice');
+    const { to, subject, text, html } = noticeEmail(project, notice, request, now);
+    expect(to).toEqual(project.emails);
+    expect(subject).toBe('Notification addresses changed (prj_1)');
+    expect(text).toBe(
+      `A request changed the notification addresses from a@example[.]com, b@example[.]com to c@example[.]com. It used the key key_1 and came from the IP address 192.0.2.1 on 31 Jan 2026, 12:00 UTC.
+
+If you expected this, no action is needed. Otherwise, revoke key_1, and review its changes in the audit log.
+
+Open key_1 in the dashboard:
+https://api.example.com/v1-stage/dashboard#/live/keys/key_1
+
+--
+Document Sync Service at api.example.com sends this email because this is a notification address of the project "Acme <b>".
+Change the addresses:
+https://api.example.com/v1-stage/dashboard#/live/settings`,
+    );
+    expect(html).not.toContain('<b>');
+  });
+
+  it('has no links if the request has no valid host', () => {
+    const { text } = noticeEmail(
+      project,
+      adminKeyCreated({ id: 'key_2', name: null }),
+      { ...request, baseUrl: '' },
+      now,
+    );
+    expect(text).not.toContain('http');
+    expect(text).toContain('Document Sync Service sends this email because');
+  });
+
+  it.each([
+    [adminKeyCreated({ id: 'key_2', name: 'CI' }), 'A request created the admin key "CI" (key_2).'],
+    [adminKeyCreated({ id: 'key_2', name: null }), 'A request created the admin key key_2.'],
+    [
+      adminKeyRotated({ id: 'key_2', name: 'CI' }, { id: 'key_3' }),
+      'A request replaced the admin key "CI" (key_2) with key_3.',
+    ],
+  ])('names the admin key: %j', ({ change }, sentence) => {
+    expect(change).toBe(sentence);
+  });
+});
+
+const MINUTE_MS = 60_000;
+const told = (since = now, lines: string[] = []) => ({
+  since,
+  changes: lines.length === 0 ? 1 : 0,
+  lines,
+  to: ['a@example.com'],
+});
+const full = [0, 1, 2, 3, 4].reduce<EmailBudget>((budget, i) => withEmail(budget, now + i), EMPTY_BUDGET);
+
+describe('a budget', () => {
+  it('allows the next email when the oldest leaves the window', () => {
+    expect(emailAllowedAt(full, now + 5)).toBe(now + EMAIL_WINDOW_MS);
+    expect(emailAllowedAt(full, now + EMAIL_WINDOW_MS)).toBe(now + EMAIL_WINDOW_MS);
+    const { isAllowed, next } = reserved(full, 'a', told(), now + EMAIL_WINDOW_MS);
+    expect([isAllowed, next.sentAt]).toEqual([true, [now + 1, now + 2, now + 3, now + 4, now + EMAIL_WINDOW_MS]]);
+  });
+
+  it('sends no other email before a summary that is due', () => {
+    const { next } = reserved(full, 'a', told(), now + 5);
+    expect(reserved(next, 'b', told(), now + EMAIL_WINDOW_MS + 4).isAllowed).toBe(false);
+  });
+});
+
+describe('the check for a summary', () => {
+  const held = reserved(full, 'a', told(), now + 5).next;
+  const one = reserved(EMPTY_BUDGET, 'a', told(), now).next;
+  const used = [1, 2, 3, 4].reduce((budget, i) => withEmail(budget, now + i), one);
+
+  it.each<[string, EmailBudget, number, number | undefined]>([
+    ['one minute after a reservation', one, now, now + MINUTE_MS],
+    ['when an email is allowed, for what was held back', held, now + 5, now + EMAIL_WINDOW_MS],
+    ['again, if it was early', held, now + EMAIL_WINDOW_MS - 1, now + EMAIL_WINDOW_MS],
+    ['when an email is allowed, for what was lost', used, now + MINUTE_MS, now + EMAIL_WINDOW_MS],
+    ['soon, if a summary is due', held, now + EMAIL_WINDOW_MS, now + EMAIL_WINDOW_MS + 1],
+    ['not when nothing is left', confirmed(one, 'a').next, now, undefined],
+  ])('comes %s', (_, budget, at, expected) => {
+    expect(nextCheckAt(budget, at)).toBe(expected);
+  });
+
+  it('finds no summary that is early', () => {
+    expect(summarized(held, 'b', now + EMAIL_WINDOW_MS - 1)).toEqual({ told: undefined, next: held });
+    expect(summarized(one, 'b', now + MINUTE_MS - 1)).toEqual({ told: undefined, next: one });
+  });
+});
+
+describe('a summary', () => {
+  it('contains everything that was held back or lost, each line once, in one email of the budget', () => {
+    const lost = reserved(EMPTY_BUDGET, 'a', told(now, ['One']), now).next;
+    const used = [1, 2, 3, 4].reduce((budget, i) => withEmail(budget, now + i), lost);
+    const two = reserved(used, 'b', told(now + 5, ['Two']), now + 5).next;
+    const again = reserved(two, 'c', told(now + 6, ['Two']), now + 6).next;
+    const three = reserved(again, 'd', { ...told(now + 7), to: ['b@example.com'] }, now + 7).next;
+    const { told: all, next } = summarized(three, 'e', now + EMAIL_WINDOW_MS);
+    const expected = { since: now, changes: 1, lines: ['One', 'Two'], to: ['a@example.com'] };
+    expect(all).toEqual(expected);
+    expect(next.held).toBeUndefined();
+    expect(next.reserved).toEqual([{ id: 'e', at: now + EMAIL_WINDOW_MS, ...expected }]);
+    expect(next.sentAt.at(-1)).toBe(now + EMAIL_WINDOW_MS);
+    expect(summarized(next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toEqual(expected);
+    expect(summarized(confirmed(next, 'e').next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toBeUndefined();
+  });
+
+  it('counts what has no place in its 200 lines', () => {
+    let budget = full;
+    for (let i = 0; i < 250; i++) budget = reserved(budget, 'a', told(now, [`Line ${i}`]), now + 5).next;
+    expect(budget.held).toMatchObject({ changes: 50, lines: { length: 200 } });
+  });
+});
+
+/** A project that has used its emails, and whose next summary has one line. */
+async function setUp() {
+  const project = newProject();
+  const state = { now, checks: [] as number[], messages: [] as SummaryMessage[], emails: [] as string[] };
+  const backend = memoryBackend({ clock: () => state.now }, ({ name, input }) => {
+    if (name === 'SendEmail') state.emails.push(input.Message.Body.Text.Data);
+    else if (name !== 'SendMessageBatch') return undefined;
+    for (const { MessageBody, DelaySeconds } of input.Entries ?? []) {
+      state.checks.push(DelaySeconds);
+      state.messages.push(JSON.parse(MessageBody));
+    }
+    return {};
+  });
+  await projects(backend.table).create(project, newKey({ projectId: project.id }));
+  const { reserve, summarize } = projectEmails(backend);
+  for (let i = 0; i < MAX_EMAILS; i++) await (await reserve(project, null, now))(null);
+  const check = async (message = state.messages.at(-1) as SummaryMessage) => {
+    state.checks = [];
+    await summarize(message, 'https://api.example.com/dashboard');
+    return state.checks;
+  };
+  const email = { projectId: project.id, to: project.emails, subject: '', text: '', html: '' };
+  const hold = async () => (await reserve(project, 'A line', state.now - 1))(email);
+  return { backend, project, state, check, hold };
+}
+
+describe('the message that checks for a summary', () => {
+  it('is queued once for several reservations', async () => {
+    const { state, hold } = await setUp();
+    expect(state.checks).toEqual([60]);
+    await hold();
+    await hold();
+    expect([state.checks, state.emails]).toEqual([[60], []]);
+  });
+
+  it('is queued again only once if its message is received twice', async () => {
+    const { state, check, hold } = await setUp();
+    await hold();
+    state.now += 60_000;
+    const message = state.messages.at(-1);
+    expect(await check(message)).toEqual([540]);
+    state.now++;
+    expect(await check(message)).toEqual([]);
+    expect(await check()).toEqual([540]);
+  });
+
+  it('is queued by the next reservation if it comes early and finds nothing', async () => {
+    const { check, hold, state } = await setUp();
+    expect(await check()).toEqual([]);
+    await hold();
+    expect(state.checks).toEqual([600]);
+  });
+
+  it('finds its lines after an outage of weeks', async () => {
+    const { backend, project, hold } = await setUp();
+    await hold();
+    const { expires } = (await backend.table.get(itemKey.emails(project.id))) as { expires: number };
+    expect(expires * 1000).toBeGreaterThanOrEqual(now + 28 * 24 * 60 * 60 * 1000);
+  });
+
+  it('is queued by the next reservation if its message was lost', async () => {
+    const { state, check, hold } = await setUp();
+    await hold();
+    state.now += 2 * EMAIL_WINDOW_MS;
+    state.checks = [];
+    await hold();
+    expect([state.checks, state.emails]).toEqual([[1], []]);
+    await check();
+    expect(state.emails).toEqual([expect.stringMatching(/since 31 Jan 2026, 11:59 UTC\.\n\nA line\n/)]);
+  });
+});
