@@ -1,6 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
 import { durationText, fromLocal } from '../../../../functions/site/dashboard/components/time.tsx';
+import {
+  headersOf,
+  headerText,
+  hiddenIn,
+  linesOf,
+} from '../../../../functions/site/dashboard/webhooks/webhook-text.ts';
 
 describe('a duration', () => {
   it.each([
@@ -35,5 +41,29 @@ describe('the scale of a chart', () => {
     [2010, 4000],
   ])('for values up to %d ends at %d', (highest, top) => {
     expect(roundedUp(highest)).toBe(top);
+  });
+});
+
+describe('the text of a form', () => {
+  it('has an entry in every line that is not empty', () => {
+    expect(linesOf(' org:acme:*\n\n\torg:b \r\n')).toEqual(['org:acme:*', 'org:b']);
+    expect(linesOf(' \n')).toEqual([]);
+  });
+
+  it('has one header per line, whose value can contain colons', () => {
+    expect(headersOf('X-Time: 12:00\nAuthorization:Bearer a b\nX-Empty')).toEqual({
+      'X-Time': '12:00',
+      Authorization: 'Bearer a b',
+      'X-Empty': '',
+    });
+    expect(headersOf(headerText({ a: '1', b: '2' }))).toEqual({ a: '1', b: '2' });
+  });
+
+  it('keeps hidden headers without a change, and requires their values after a change', () => {
+    const saved = headerText({ 'X-Tenant': '***', 'X-Key': '***' });
+    expect(hiddenIn(saved, saved)).toBeUndefined();
+    expect(hiddenIn('X-Tenant: acme\nX-Key: ***', saved)).toContain('X-Key');
+    expect(hiddenIn('X-Tenant: acme', saved)).toBeUndefined();
+    expect(hiddenIn('', saved)).toBeUndefined();
   });
 });
