@@ -17,7 +17,8 @@ afterEach(() => {
 });
 
 it('counts an attempt once, in the run that recorded it', async () => {
-  const { laneFunction, responds, retrying } = await import('../deliveries/lane.ts');
+  const { laneFunction, responds } = await import('../deliveries/lane.ts');
+  const { retrying } = await import('../../memory/contracts/builders.ts');
   const { message } = await import('../deliveries/builders.ts');
   const own = await laneFunction();
   own.answer = responds(500);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Lane } from '../../../lib/deliveries/lanes.ts';
+import { retrying } from '../../memory/contracts/builders.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 import { event, message, now } from './builders.ts';
-import { laneFunction, lasts, responds, retrying } from './lane.ts';
+import { laneFunction, lasts, responds } from './lane.ts';
 
 const throttled = Object.assign(new Error('throttled'), { name: 'ThrottlingException' });
 

@@ -135,10 +135,3 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
       deliveries(table).record(message({ run, eventId }), event({ id: eventId }), attempt({ number }), verdict),
   });
 }
-
-/** What follows a failed first attempt. */
-export const retrying: Extract<Verdict, { status: 'retrying' }> = {
-  status: 'retrying',
-  delaySeconds: 60,
-  dueAt: now + 60_000,
-};

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
+import { retrying } from '../../memory/contracts/builders.ts';
 import { attempt, event, message, now, webhook } from './builders.ts';
-import { laneFunction, responds, retrying } from './lane.ts';
+import { laneFunction, responds } from './lane.ts';
 
 const refused = new Error('MessageRejected');
 

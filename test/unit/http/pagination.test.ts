@@ -157,11 +157,6 @@ describe('a page of a list', () => {
     expect(result).toEqual({ body: { data: ['a'], next_cursor: null } });
   });
 
-  it('continues after the previous page', async () => {
-    const cursor = await cursorFor(requestOf(), 'position b');
-    expect((await load(requestOf({ cursor }))).asked).toEqual([[50, 'position b']]);
-  });
-
   it('has a cursor even if its position is the empty text', async () => {
     const cursor = await cursorFor(requestOf(), '');
     expect((await load(requestOf({ cursor }))).asked).toEqual([[50, '']]);
