@@ -69,7 +69,7 @@ describe('the excerpt of a response', () => {
   const full = 'a'.repeat(EXCERPT_BYTES);
   const allButOne = 'a'.repeat(EXCERPT_BYTES - 1);
 
-  it.each<[string, string, string | null]>([
+  it.each<[string, string | number[], string | null]>([
     ['is null for an empty one', '', null],
     ['keeps lines, tabs, other scripts and symbols', 'a\n\tnäin ei käy 😀', 'a\n\tnäin ei käy 😀'],
     ['has no control characters', 'a\u0000\u0007\u0008\u000b\u000c\r\u001bb\u007f\u0080\u009fc', 'abc'],
@@ -77,15 +77,10 @@ describe('the excerpt of a response', () => {
     ['keeps what is next to the removed ranges', '\u0020\u007e\u00a0\u2010\u202f', '\u0020\u007e\u00a0\u2010\u202f'],
     ['has 1 KiB of more', `${full}b`, full],
     ['leaves out a character of two bytes that the cut goes through', `${allButOne}ä`, allButOne],
-  ])('%s', (_, text, expected) => {
-    expect(excerptOf(Buffer.from(text))).toBe(expected);
-  });
-
-  it.each<[string, number[], string]>([
     ['replaces bytes that are not UTF-8', [0x61, 0xff, 0x62], 'a\ufffdb'],
     ['shows that a short response ended in the middle of a character', [0x61, 0xc3], 'a\ufffd'],
     ['shows that of exactly 1 KiB, too', [...Buffer.from(allButOne), 0xc3], `${allButOne}\ufffd`],
-  ])('%s', (_, bytes, expected) => {
-    expect(excerptOf(Buffer.from(bytes))).toBe(expected);
+  ])('%s', (_, content, expected) => {
+    expect(excerptOf(Buffer.from(content as string))).toBe(expected);
   });
 });

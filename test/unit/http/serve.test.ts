@@ -108,12 +108,6 @@ describe('a caller', () => {
     expect(json.code).toBe('insufficient_permissions');
     expect(done).toEqual([]);
   });
-
-  it('causes an internal failure when the authorizer did not name it', async () => {
-    const { call, failures, reached } = server(listing());
-    expect((await call({ authorizer: null })).json.code).toBe('internal_error');
-    expect([failures.length, reached]).toEqual([1, []]);
-  });
 });
 
 describe('a response', () => {

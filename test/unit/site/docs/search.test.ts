@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chapters } from '../../../../functions/site/docs/render/docs.ts';
 import { searchIndex } from '../../../../functions/site/docs/render/search-index.ts';
+import { excerptOf, splitAtMatches } from '../../../../functions/site/docs/search/excerpt.ts';
 import { createSearch } from '../../../../functions/site/docs/search/rank.ts';
 
 const places = searchIndex(chapters());
@@ -44,7 +45,7 @@ const QUERIES: Record<string, string[]> = {
   'docs/retries#rate-limit': ['rate limit', 'throttle deliveries'],
   'docs/conventions#limits': ['429', 'max document size', 'backpressure', 'how long is data stored'],
   'docs/conventions#errors': ['error codes'],
-  'docs/tokens': ['jwt in the browser', 'cors', 'token expired', 'can I use a key in the browser'],
+  'docs/tokens': ['jwt in the browser', 'cors', 'token expired', 'can I use a key in the browser', 'tokne'],
   'docs/tokens#patterns': ['wildcard'],
   'docs/sync#an-example-of-a-conflict': ['merge conflict', 'last write wins'],
   'docs/sync#connections': ['presence', 'user went offline'],
@@ -114,11 +115,6 @@ describe('the search', () => {
     expect(best('How do I use the Allowlists?')).toBe(best('allowlist'));
   });
 
-  it('finds a word with two adjacent letters in the other order', () => {
-    const places = search('tokne').map(({ href }) => href);
-    expect(places.slice(0, 2)).toContain('docs/tokens');
-  });
-
   it('finds the status of an error', () => {
     const errors = search('403').filter(({ page }) => page === 'Errors');
     expect(errors.map(({ heading }) => heading)).toContain('ip_not_allowed');
@@ -126,5 +122,43 @@ describe('the search', () => {
 
   it('ranks sections by words when no section contains all of them', () => {
     expect(search('ngrok qwxzvkj').map(({ href }) => href)).toEqual(['docs/receiving#on-your-machine']);
+  });
+});
+
+const words = (count: number): string => Array.from({ length: count }, (_, i) => `word-${i}`).join(' ');
+
+describe('the excerpt of a search result', () => {
+  it('starts and ends with whole words around the match', () => {
+    const excerpt = excerptOf(words(60), ['word-30']);
+    expect(excerpt).toMatch(/^…(?:word-\d+ )+word-\d+…$/);
+    expect(excerpt).toContain(' word-30 ');
+  });
+
+  it('is the part with the most words of the query', () => {
+    const text = `A lease. ${words(40)} It renews a lease. ${words(40)}`;
+    expect(excerptOf(text, ['lease', 'renews'])).toMatch(/^….* It renews a lease\. .*…$/);
+  });
+
+  it('marks no omission in a short text', () => {
+    expect(excerptOf('Rotate a key', ['key'])).toBe('Rotate a key');
+  });
+
+  it('starts at the beginning when the text contains no word of the query', () => {
+    expect(excerptOf(words(60), ['missing'])).toMatch(/^word-0 .* word-\d+…$/);
+  });
+
+  it('cuts a word that is longer than the excerpt', () => {
+    expect(excerptOf('x'.repeat(200), [])).toBe(`${'x'.repeat(110)}…`);
+  });
+});
+
+describe('matches in a text', () => {
+  it('are every second part, in any case', () => {
+    const parts = ['', 'Rotate', ' the ', 'key', ', then ', 'rotate', ''];
+    expect(splitAtMatches('Rotate the key, then rotate', ['rotate', 'key'])).toEqual(parts);
+  });
+
+  it('are literal', () => {
+    expect(splitAtMatches('a.b and aXb (c)', ['a.b', '(c'])).toEqual(['', 'a.b', ' and aXb ', '(c', ')']);
   });
 });
