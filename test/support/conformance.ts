@@ -13,8 +13,18 @@ interface Response {
   headers?: Record<string, unknown>;
 }
 
-/** Checks a response against the OpenAPI document, for every call of a test. */
-export function expectConformance(method: string, path: string, { status, headers, text, body }: Answer): void {
+interface Operation {
+  responses: Record<number, Response>;
+  requestBody?: { required?: boolean };
+}
+
+/** Checks a response, and a request that was accepted, against the OpenAPI document, for every call of a test. */
+export function expectConformance(
+  method: string,
+  path: string,
+  { status, headers, text, body }: Answer,
+  requestBody: unknown,
+): void {
   expect(headers['x-request-id'], 'every answer has a request id').toBeTruthy();
   expect(headers['strict-transport-security'], 'every answer has an HSTS policy').toBe('max-age=31536000');
   expect(headers, 'no browser guesses a type').toMatchObject({ 'x-content-type-options': 'nosniff' });
@@ -48,8 +58,16 @@ export function expectConformance(method: string, path: string, { status, header
     expect('allow' in headers).toBe(body?.code === 'method_not_allowed');
     return;
   }
-  const operation = openApi.paths[known]?.[method.toLowerCase()] as { responses: Record<number, Response> } | undefined;
+  const operation = openApi.paths[known]?.[method.toLowerCase()] as Operation | undefined;
   if (!operation) return; // a web page
+  if (status < 300 && operation.requestBody) {
+    const value = typeof requestBody === 'string' ? JSON.parse(requestBody) : requestBody;
+    const schema = ['paths', known, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema'];
+    const isOmitted = value === undefined && !operation.requestBody.required;
+    // Forms of times and URLs that JSON Schema has no format for are accepted too.
+    const faults = isOmitted ? [] : violationsOf(value, ...schema).filter((fault) => !/ match format /.test(fault));
+    expect(faults, `${method} ${route} ${status} accepted`).toEqual([]);
+  }
   const given = operation.responses[status];
   expect(given, `${method} ${route} may answer ${status} ${body?.code ?? ''}`).toBeDefined();
   if (status >= 400) expect(given?.description, `${method} ${route} ${status}`).toContain(`\`${body.code}\``);

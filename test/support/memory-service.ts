@@ -218,7 +218,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
       const all = { Host: HOST, 'X-Forwarded-Proto': 'http', ...given, ...headers };
       const sent = { ...(text !== undefined && { 'Content-Type': 'application/json' }), ...all };
       const answer = answerOf(await respond(method, path, { text: text ?? null, headers: sent, from }));
-      expectConformance(method, path, answer);
+      expectConformance(method, path, answer, body);
       return answer;
     };
   };

@@ -86,7 +86,7 @@ export function useService(options: Options = {}): Service {
         ...call,
         headers: { ...(credential !== null && { Authorization: `Bearer ${credential}` }), ...call.headers },
       });
-      expectConformance(method, path, answer);
+      expectConformance(method, path, answer, call.body);
       return answer;
     };
 
