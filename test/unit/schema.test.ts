@@ -42,6 +42,14 @@ describe('a list', () => {
     expect(counted.examinations).toBe(101);
   });
 
+  it.each([
+    ['A', 'a'],
+    ['a', 'A'],
+  ])('compares texts by their identity, in any order: %s, %s', (...names) => {
+    const schema = uniqueList(v.string(), 0, 9, (name) => name.toLowerCase());
+    expect(violationsOf(schema, names, 'names')).toEqual([`names[1] "${names[1]}" is a duplicate`]);
+  });
+
   it('reports shortened duplicates together with other violations', () => {
     const { item } = counting();
     expect(violationsOf(uniqueList(item, 0, 9), ['a', 'long', 'a', 'b', 'a'], 'names')).toEqual([
