@@ -38,6 +38,33 @@ const PUBLISHED = [
   ...['Reputation.BounceRate', 'Reputation.ComplaintRate'].map((name) => `AWS/SES ${name}`),
 ];
 
+/** When an alarm fires, as the runbook says: at a threshold, per period in seconds, in so many periods. */
+const FIRES: Readonly<Record<string, [threshold: number, periodS: number, periods: number]>> = {
+  DeadLettersNotEmpty: [0, 60, 1],
+  FailedSchedulesNotEmpty: [0, 60, 1],
+  // 15 minutes after the longest delay of a message.
+  DeliveriesAge: [1200, 60, 5],
+  NewDeliveriesAge: [1200, 60, 5],
+  SlowDeliveriesAge: [1200, 60, 5],
+  ChecksAge: [1800, 60, 5],
+  SummariesAge: [1500, 60, 5],
+  StreamAge: [300_000, 60, 5],
+  StatsAge: [900_000, 60, 5],
+  FanOutStopped: [0, 300, 2],
+  StatsStopped: [0, 300, 2],
+  FailedEvents: [0, 60, 1],
+  FailedShare: [80, 300, 3],
+  DisabledWebhooks: [10, 3600, 1],
+  HandlingFailures: [5, 300, 3],
+  ServerErrors: [5, 60, 3],
+  ServerErrorShare: [50, 300, 3],
+  Latency: [5000, 300, 3],
+  TableThrottles: [10, 60, 3],
+  WorkerErrors: [5, 300, 3],
+  WorkerThrottles: [10, 60, 3],
+  EmailBounceRate: [0.05, 3600, 1],
+  EmailComplaintRate: [0.001, 3600, 1],
+};
 // `test/stack/flows/alarms.test.ts` fires each of them for its cause.
 describe('an alarm', () => {
   it('links to a section of the runbook, whose contents list every section', () => {
@@ -113,6 +140,15 @@ describe('an alarm', () => {
     expect(Threshold).toBe(5);
     expect(share(quiet)).toBeLessThanOrEqual(5);
     expect(share(firing)).toBeGreaterThan(5);
+  });
+
+  it('fires when the runbook says', () => {
+    const found = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(([id, { Metrics = [], ...alarm }]) => {
+      const stats = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Period: number } }) => MetricStat ?? []);
+      const periods = new Set([alarm, ...stats].flatMap(({ Period }) => Period ?? []));
+      return [id.replace(/^Observability|[0-9A-F]{8}$/g, ''), [alarm.Threshold, ...periods, alarm.EvaluationPeriods]];
+    });
+    expect(Object.fromEntries(found)).toEqual(FIRES);
   });
 
   it('costs ten cents per metric, so all alarms watch few metrics', () => {

@@ -130,6 +130,12 @@ export const promises: Readonly<Record<string, Promised>> = {
       MetricName !== 'IteratorAge' || (Threshold >= 60_000 && Threshold <= 6 * 60 * 60 * 1000),
   ),
 
+  'a bucket deletes all its objects after a time, whatever their names': each(
+    'AWS::S3::Bucket',
+    ({ LifecycleConfiguration }) =>
+      JSON.stringify(LifecycleConfiguration?.Rules) === '[{"ExpirationInDays":30,"Status":"Enabled"}]',
+  ),
+
   'a queue with a consumer has a dead-letter queue, for messages that it returned 20 times': (template) => {
     const consumed = mappingsOf(template).map(({ source }) => source);
     const ids = queuesOf(template).map(([id]) => id);

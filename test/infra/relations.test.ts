@@ -92,6 +92,14 @@ describe.each([
     expect(STUCK_AFTER_MS).toBeGreaterThanOrEqual(DAY_MS); // the retries of Scheduler
   });
 
+  it('states the limit of a project in its responses that the usage plan enforces', () => {
+    const [[, { Throttle }] = ['', {}]] = resourcesOf(template, 'AWS::ApiGateway::UsagePlan');
+    const stated = resourcesOf(template, 'AWS::Lambda::Function').flatMap(
+      ([, { Environment }]) => Environment.Variables.PROJECT_REQUESTS_PER_SECOND ?? [],
+    );
+    expect(stated).toEqual([String(Throttle.RateLimit)]);
+  });
+
   it('keeps work longer than it can take', () => {
     const retriesMs = RETRY_DELAYS_SECONDS.reduce((sum, seconds) => sum + seconds, 0) * 1000;
     const kept = Object.values(queues).map((queue) => queue.MessageRetentionPeriod * 1000);
