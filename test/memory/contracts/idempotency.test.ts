@@ -26,7 +26,7 @@ function wordFor(begun: IdempotencyLock | StoredResponse | Problem): string {
   return 'finish' in begun ? 'lock' : 'response';
 }
 
-const { table, lossy } = newStore();
+const { table } = newStore();
 
 describe('idempotency', () => {
   /** Creates a key, and the same request with it at different times. */
@@ -116,12 +116,6 @@ describe('idempotency', () => {
     expect(fresh.id).not.toBe(first.id);
   });
 
-  it('a lost response to the lock changes nothing, also when it takes over', async () => {
-    const { lock } = requests(lossy);
-    const first = await lock();
-    expect((await lock(ENDED)).id).toBe(first.id);
-  });
-
   it.each([
     ['nothing', ''],
     ['one character more', 'a'.repeat(90_001)],
@@ -176,18 +170,6 @@ describe('idempotency', () => {
     await own.release();
     await FIRST[end](own);
     expect(await at(now, 'other')).toBe('lock');
-  });
-
-  it('a completion stores the response only together with the change', async () => {
-    const { at, begin, lock } = requests();
-    const part = (await lock()).completion(response());
-    const webhook = newWebhook();
-    await webhooks(table).create(webhook, []);
-    const also = part ? [part] : [];
-    await expect(webhooks(table).create(webhook, also)).rejects.toThrow();
-    expect(await at(now)).toBe(RUNNING);
-    await webhooks(table).create(newWebhook(), also);
-    expect(await begin(now)).toEqual(response());
   });
 
   it.each([

@@ -17,14 +17,6 @@ describe('rate limits', () => {
   const take = async (webhookId: string, limit: number, count: number, at = now, from = table) =>
     (await takeSlots(from, webhookId, limit, requests(count), at)).map((turn) => untilOf(turn, at));
 
-  it('gives tokens, then slots one interval apart, over several writes', async () => {
-    const id = newId('whk');
-    expect(await take(id, 2, 2)).toEqual([null, null]);
-    expect(await take(id, 2, 3)).toEqual([null, 500, 1000]);
-    expect(await take(id, 2, 2)).toEqual([1500, 2000]);
-    expect(await take(id, 2, 1, now + 10_000)).toEqual([null]);
-  });
-
   it('gives the tokens and slots of concurrent writers once', async () => {
     const id = newId('whk');
     const taken = (await Promise.all(Array.from({ length: 12 }, () => take(id, 4, 2)))).flat();

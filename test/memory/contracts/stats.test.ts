@@ -39,16 +39,6 @@ describe('stats', () => {
     expect(await delivered(id)).toEqual([sum]);
   });
 
-  it('are correct after concurrent additions', async () => {
-    const id = newId('whk');
-    await Promise.all([
-      store.add(ofHour(id, 1, 2, 3), 'shard-1'),
-      store.add(ofHour(id, 1, 2), 'shard-1'),
-      store.add(ofHour(id, 1), 'shard-2'),
-    ]);
-    expect(await delivered(id)).toEqual([4]);
-  });
-
   it.each(['hour', 'day'] as const)('of each %s are listed, oldest first, as long as they are kept', async (period) => {
     const id = newId('whk');
     const first = now - (now % DAY_MS);
