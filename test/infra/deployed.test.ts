@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import { update } from '../../lib/aws/expressions.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { createClient, SETTINGS } from '../../lib/aws/runtime.ts';
+import { listen } from '../support/endpoints.ts';
 import { memoryService } from '../support/memory-service.ts';
 
 /** `test/unit/webhooks` has all kinds of addresses. */
@@ -42,11 +42,8 @@ describe('a client of the SDK', () => {
     const received = new Promise<void>((resolve) => {
       receive = resolve;
     });
-    const server = createServer(() => receive()).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
     const variables = {
-      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${await listen(createServer(() => receive()))}`,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'id',
       AWS_SECRET_ACCESS_KEY: 'secret',
@@ -64,8 +61,6 @@ describe('a client of the SDK', () => {
       vi.useRealTimers();
       vi.unstubAllEnvs();
       client.destroy();
-      server.closeAllConnections();
-      server.close();
     }
   });
 });

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LocalPages } from '../../../infra/local/local-pages.ts';
 import { Endpoints } from '../../../infra/local/services/endpoints.ts';
+import { listen } from '../../support/endpoints.ts';
 import { request } from '../../support/service.ts';
 
 let pages: LocalPages;
@@ -18,19 +17,11 @@ const invoke = async (name: string, event: unknown) => {
 };
 
 beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  pages = new LocalPages(
-    `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    () => [{ to: ['a@example.com'] }],
-    invoke,
-  );
+  pages = new LocalPages(`http://127.0.0.1:${await listen(server)}`, () => [{ to: ['a@example.com'] }], invoke);
   endpoints.add('emails', () => ({ body: '[]' }));
   await endpoints.listen(['127.0.0.1']);
 });
-afterAll(async () => {
-  server.close().closeAllConnections();
-  await endpoints.close();
-});
+afterAll(() => endpoints.close());
 
 /** Sends a request with a Host header, and returns the status and the body. */
 async function send(url: string, host: string, method = 'GET', body?: string, authorization?: string) {
