@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { Shell } from '../../infra/commands/command.ts';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runCommand, type Shell } from '../../infra/commands/command.ts';
 import { dev } from '../../infra/commands/dev.ts';
 import { openExport } from '../../infra/commands/export-file.ts';
 import { ops } from '../../infra/commands/ops.ts';
-import { request, targetOf } from '../../infra/commands/target.ts';
+import { request } from '../../infra/commands/target.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { freePort, listen } from '../support/endpoints.ts';
@@ -14,9 +15,18 @@ import { type Performers, ran } from '../support/shell.ts';
 
 const GROUPS = { ops, dev: dev('npm run dev --') };
 const COMMANDS = ['ops projects', 'ops restore', 'ops replay', 'ops smoke', 'dev listen', 'dev trigger'];
-/** An address with a port that nothing uses. */
-const CLOSED = `http://127.0.0.1:${await freePort()}`;
+/** A port that nothing uses, and its address. */
+const PORT = await freePort();
+const CLOSED = `http://127.0.0.1:${PORT}`;
 const directory = temporaryDirectory();
+
+/** Returns the directory of a local stack at a URL. */
+function directoryOf(base_url: string): string {
+  const stack = { base_url, invoke_token: 'token', keys: { live: 'live', admin: 'admin' } };
+  const path = temporaryDirectory();
+  writeFileSync(join(path, 'stack.json'), JSON.stringify(stack));
+  return path;
+}
 
 /** Runs a command line without `npm run`, such as `ops projects list`. */
 function run(line: string, performers?: Performers, members?: Partial<Shell>) {
@@ -27,9 +37,15 @@ function run(line: string, performers?: Performers, members?: Partial<Shell>) {
 /** What the function of the stack returns: a page of projects, a project or a page of an export. */
 const LINE = '{"text":"\u009b2J\u202e"}';
 const RESULT = { name: '\u009b2J', data: [{ name: '\u202e' }], lines: [LINE], next: null };
+const OUTPUTS = ['Projects', 'CreateProject'].map((name) => ({ OutputKey: `${name}Function`, OutputValue: name }));
+/** The function that the last command invoked, and its input. */
+let invoked: unknown;
 const DEPLOYED: Performers = {
-  DescribeStacks: () => ({ Stacks: [{ Outputs: [{ OutputKey: 'ProjectsFunction', OutputValue: 'p' }] }] }),
-  Invoke: () => ({ Payload: Buffer.from(JSON.stringify(RESULT)) }),
+  DescribeStacks: () => ({ Stacks: [{ Outputs: OUTPUTS }] }),
+  Invoke({ FunctionName, Payload }) {
+    invoked = [FunctionName, JSON.parse(Payload)];
+    return { Payload: Buffer.from(JSON.stringify(RESULT)) };
+  },
 };
 const failing = (error: object): Performers => ({
   DescribeStacks() {
@@ -88,18 +104,23 @@ it.each<[string, string | RegExp]>([
   ['ops restore --stack none --at noon', PAST_TIME],
   ['ops restore --stack none --at 2999-01-31T12:00:00Z', PAST_TIME],
   [`ops restore --at ${TIME}`, STACK],
+  [`ops restore --stack none --at ${TIME} --events 1441`, '--events must be an integer from 0 to 1440.'],
   ['ops replay events', STACK],
+  ['ops replay events --stack service', 'The stack service has no output FailedEventsBucket.'],
   ['ops replay events bucket', REPLAYS],
+  [`ops replay since ${TIME} ${TIME}`, REPLAYS],
   ['ops replay', REPLAYS],
   ['ops replay since noon', 'since must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
-  [`ops smoke --base-url ${CLOSED} --key svc_admin_k`, `Cannot reach ${CLOSED}: connection refused.`],
+  ['ops smoke --receiver here', '--receiver must be an http: or https: URL.'],
   ['ops smoke --listen 0', '--listen must be an integer from 1 to 65535.'],
   [`ops smoke --stack none --base-url ${CLOSED}`, 'Pass either --stack or --base-url.'],
   [
     'ops projects move',
     'Name what to do: list, create, show, suspend, resume, create-key, export, delete or enable-webhooks.',
   ],
-  ['ops projects create --stack none', 'Pass --name and --email.'],
+  ['ops projects create --stack none --name Acme', 'Pass --name and --email.'],
+  ['ops projects create --stack none --email a@example.com', 'Pass --name and --email.'],
+  ['ops projects delete prj_1 prj_2', 'Name one project.'],
   ['ops projects show', 'Name the project: npm run ops -- projects show ID.'],
   ['ops projects enable-webhooks', 'Pass --since TIME, and --project ID for only one project.'],
   [`ops projects enable-webhooks prj_1 --since ${TIME}`, 'Pass --since TIME, and --project ID for only one project.'],
@@ -108,8 +129,8 @@ it.each<[string, string | RegExp]>([
     'ops projects list --directory /nowhere',
     'Pass --stack, or start the local stack with `npm start -- --directory /nowhere`.',
   ],
+  [`ops projects list --directory ${directoryOf(CLOSED)}`, `Cannot reach ${CLOSED}: connection refused.`], // killed
   ['ops projects export prj_1 --stack service --output /dev/null/x', /^Cannot use \/dev\/null\/x: .+\.$/],
-  [`dev listen --base-url ${CLOSED} --key k`, `Cannot reach ${CLOSED}: connection refused.`],
   ['dev listen --base-url nowhere --key k', '--base-url must be an http: or https: URL.'],
   [`dev listen --base-url ${CLOSED}`, 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
   ["dev listen --secret ''", '--secret must not be empty.'],
@@ -117,6 +138,7 @@ it.each<[string, string | RegExp]>([
   ['dev listen --forward-to here', '--forward-to must be an http: or https: URL.'],
   ['dev listen --events document.moved', /^The event type document\.moved does not exist\. The types are /],
   ['dev trigger', /^Name one event type: document\.created, /],
+  ['dev trigger document.created document.deleted', /^Name one event type: document\.created, /],
   [`dev trigger document.changed --base-url ${CLOSED} --key k`, `Cannot reach ${CLOSED}: connection refused.`],
 ])('npm run %s states the reason in one sentence', async (line, reason) => {
   const { status, stderr } = await run(line, DEPLOYED);
@@ -124,6 +146,19 @@ it.each<[string, string | RegExp]>([
     1,
     [reason instanceof RegExp ? expect.stringMatching(reason) : reason],
   ]);
+});
+
+it.each([
+  'eu-west-1',
+  '',
+])('the region is that of AWS_REGION, unless it is "%s", and of AWS_DEFAULT_REGION', async (given) => {
+  vi.stubEnv('AWS_REGION', given);
+  vi.stubEnv('AWS_DEFAULT_REGION', 'eu-west-2');
+  const execute = async (_: unknown, { client }: Shell) => {
+    expect(await client(LambdaClient).config.region()).toBe(given || 'eu-west-2');
+    return 0;
+  };
+  await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());
 });
 
 const FAILED = { $metadata: {} };
@@ -172,10 +207,21 @@ it('prints the stack trace of an error that is no mistake of the user', async ()
   expect(stderr).toMatch(/a bug|at /);
 });
 
+it.each([
+  ['create --name A --email a@b.example --email c', { name: 'A', email: ['a@b.example', 'c'] }],
+  [
+    'enable-webhooks --since A --until B --project prj_1 --dry-run',
+    { operation: 'enable-webhooks', id: 'prj_1', since: 'A', until: 'B', dry_run: true },
+  ],
+])('npm run ops -- projects %s passes its options to its function', async (line, input) => {
+  expect((await run(`ops projects ${line} --stack service`, DEPLOYED)).status).toBe(0);
+  expect(invoked).toEqual(['name' in input ? 'CreateProject' : 'Projects', input]);
+});
+
 it('states the reason of a function that failed', async () => {
   const Invoke = () => ({ FunctionError: 'Unhandled', Payload: Buffer.from('{"errorMessage":"There is no project"}') });
   const { stderr } = await run('ops projects show prj_1 --stack service', { ...DEPLOYED, Invoke });
-  expect(stderr).toBe('p failed: There is no project\n');
+  expect(stderr).toBe('Projects failed: There is no project\n');
 });
 
 describe('npm run ops -- projects', () => {
@@ -226,22 +272,24 @@ describe('the file of an export', () => {
     const files = [path, position].map((file) => statSync(file).mode & 0o777);
     expect([files, openExport(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
     expect((await continued())[0]).toBe(0);
+    expect(invoked).toEqual(['Projects', { operation: 'export', id: 'prj_1', after: { section: 'keys' } }]);
     expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":"é"}\n${LINE}\n`, false]);
   });
 
+  const UNREADABLE = `cannot be continued. Delete it and ${position}, and export again.`;
   it.each([
-    ['no JSON', '{"id":"prj_', '{}\n'],
-    ['JSON of another form', '{"id":"prj_1","position":{},"bytes":"3"}', '{}\n'],
-    ['more bytes than the file', '{"id":"prj_1","position":{},"bytes":4}', '{}\n'],
-    ['the bytes of a missing file', '{"id":"prj_1","position":{},"bytes":3}', undefined],
-  ])('is not continued from a position with %s', async (_, saved, text) => {
-    if (text !== undefined) writeFileSync(path, text);
-    writeFileSync(position, saved);
-    expect(await continued()).toEqual([
-      1,
-      `${path} cannot be continued. Delete it and ${position}, and export again.\n`,
-    ]);
-    expect(readFileSync(position, 'utf8')).toBe(saved);
+    ['without a position', undefined, '{}\n', 'exists already.'],
+    ['of another project', '{"id":"prj_2","position":{},"bytes":3}', '{}\n', 'contains the export of prj_2.'],
+    ['with a position that is no JSON', '{"id":"prj_', '{}\n', UNREADABLE],
+    ['with a position of another form', '{"id":"prj_1","position":{},"bytes":"3"}', '{}\n', UNREADABLE],
+    ['with more bytes in the position', '{"id":"prj_1","position":{},"bytes":4}', '{}\n', UNREADABLE],
+    ['with only a position', '{"id":"prj_1","position":{},"bytes":3}', undefined, UNREADABLE],
+  ])('is not continued %s', async (_, saved, text, reason) => {
+    const files = { [path]: text, [position]: saved };
+    for (const [file, content] of Object.entries(files)) if (content !== undefined) writeFileSync(file, content);
+    expect(await continued()).toEqual([1, `${path} ${reason}\n`]);
+    for (const [file, content] of Object.entries(files))
+      expect(existsSync(file) ? readFileSync(file, 'utf8') : undefined).toBe(content);
   });
 
   it('keeps the old position when the new one cannot be written completely', () => {
@@ -255,24 +303,25 @@ describe('the file of an export', () => {
 });
 
 describe('a command that calls the API', () => {
-  it('uses the running local stack of a directory', () => {
-    const keys = { live: 'live', admin: 'admin' };
-    writeFileSync(join(directory, 'stack.json'), JSON.stringify({ base_url: CLOSED, invoke_token: 'token', keys }));
-    expect(targetOf({ directory }, 'admin', {})).toEqual({ baseUrl: CLOSED, key: 'admin' });
-    expect(targetOf({ directory, key: 'other' }, 'live', {})).toEqual({ baseUrl: CLOSED, key: 'other' });
-  });
-
-  it('says in one sentence that the local stack was killed', async () => {
-    const { stderr } = await run(`ops projects list --directory ${directory}`);
-    expect(stderr).toBe(`Cannot reach ${CLOSED}: connection refused.\n`);
-  });
-
-  it('takes the key from the environment', () => {
-    const variables = { DOCUMENT_SYNC_KEY: 'svc_live_environment' };
-    expect(targetOf({ 'base-url': `${CLOSED}/` }, 'live', variables)).toEqual({
-      baseUrl: CLOSED,
-      key: variables.DOCUMENT_SYNC_KEY,
+  it.each([
+    ['ops projects list', 'POST /_local/functions/Projects', 'token'],
+    [`ops smoke --listen ${PORT}`, 'POST /v1/keys', 'admin'],
+    ['dev listen', 'GET /v1/webhooks?limit=1', 'live'],
+    ['dev trigger document.created', 'POST /v1/events', 'live'],
+    ['dev trigger document.created --key option', 'POST /v1/events', 'option'],
+    ['dev trigger document.created --base-url URL/', 'POST /v1/events', 'variable'],
+    ['dev trigger document.created --base-url URL --key option', 'POST /v1/events', 'option'],
+  ])('npm run %s sends %s with the key %s', async (line, ...expected) => {
+    const requests: unknown[] = [];
+    const server = http.createServer(({ method, url, headers: { authorization } }, response) => {
+      requests.push([`${method} ${url}`, authorization?.replace('Bearer ', '')]);
+      response.writeHead(401).end();
     });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const local = directoryOf(line.includes('URL') ? CLOSED : url);
+    const variables = { DOCUMENT_SYNC_KEY: 'variable' };
+    await run(`${line.replace('URL', url)} --directory ${local}`, {}, { variables });
+    expect(requests).toEqual([expected]);
   });
 
   it.each([

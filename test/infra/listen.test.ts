@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dev } from '../../infra/commands/dev.ts';
 import { elementsOf } from '../../infra/commands/listen.ts';
 import { readDelivery } from '../../infra/commands/received.ts';
 import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
+import { listen } from '../support/endpoints.ts';
 import { ran } from '../support/shell.ts';
 
 const START = Date.parse('2026-01-31T12:00:00Z');
@@ -20,18 +19,11 @@ interface Listed {
   type?: string;
 }
 
-const servers: http.Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-
 /** An API with a fixed clock and the events that tests add. `fails` returns the status of a failing request. */
 async function startApi(fails: (path: string) => number | undefined = () => undefined) {
   const events: Listed[] = [];
-  const keys: (string | undefined)[] = [];
   const lists: string[] = [];
-  const server = http.createServer(({ url = '', headers }, response) => {
-    keys.push(headers.authorization);
+  const server = http.createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://api');
     const since = Date.parse(searchParams.get('since') ?? '1970-01-01T00:00:00Z');
     const shown = ({ id, at, type = 'document.changed' }: Listed) => ({
@@ -51,9 +43,7 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
     response.setHeader('Date', new Date(START).toUTCString());
     response.writeHead(fails(pathname) ?? 200).end(body.replaceAll('"NUMBER"', NUMBER));
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, events, keys, lists };
+  return { baseUrl: `http://127.0.0.1:${await listen(server)}`, events, lists };
 }
 
 /** Polls once after each change, and returns the printed lines. Throws if the command ends earlier. */
@@ -74,7 +64,9 @@ async function linesOf(
   return stdout.trimEnd().split(/\n(?! )/);
 }
 
-const idsIn = (lines: readonly string[]) => lines.flatMap((line) => /evt_\w+/.exec(line)?.[0] ?? []);
+/** The ids of the printed events that have their own type and body. */
+const idsIn = (lines: readonly string[]) =>
+  lines.flatMap((line) => / (evt_\w+) {2}✓ verified {2}(\S+) .*\{"id":"\1","type":"\2",/s.exec(line)?.[1] ?? []);
 
 describe('listen', () => {
   it('prints an event that appears after one with a later timestamp, and each event once', async () => {
@@ -148,21 +140,27 @@ describe('listen', () => {
     await expect(linesOf(api, [])).rejects.toThrow('401');
   });
 
-  it('forwards events with their signature, and follows no redirect, because the next server would receive it', async () => {
+  it('forwards events with their own bodies and signatures, and follows no redirect, because the next server would receive it', async () => {
     const api = await startApi();
-    const requests: string[] = [];
+    const requests: unknown[] = [];
     const endpoint = http.createServer(async (request, response) => {
       const body = (await readBody(request)) ?? Buffer.alloc(0);
       const { line } = readDelivery(SECRET, request.headers as Record<string, string>, body);
-      requests.push(`${request.url} ${line}`);
+      requests.push([request.url, request.headers['x-service-event-id'], line]);
       response.writeHead(307, { Location: '/elsewhere' }).end();
     });
-    servers.push(endpoint.listen(0, '127.0.0.1'));
-    await once(endpoint, 'listening');
-    const forwardTo = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
-    const lines = await linesOf(api, [() => void api.events.push({ id: 'evt_a', at: START }), () => {}], { forwardTo });
+    const forwardTo = `http://127.0.0.1:${await listen(endpoint)}/hook`;
+    const events = [
+      { id: 'evt_c', at: START + 2, type: 'document.deleted' },
+      { id: 'evt_a', at: START, type: 'document.created' }, // appears late
+    ];
+    const changes = events.map((event) => () => void api.events.push(event));
+    const lines = await linesOf(api, [...changes, () => {}], { forwardTo });
     expect(lines.at(-1)).toContain('→ 307');
-    const forwarded = new RegExp(`^/hook ✓ verified  document\\.changed  attempt 1[^]*"data":${NUMBER}}`);
-    expect(requests).toEqual([expect.stringMatching(forwarded)]);
+    const forwarded = events.map(({ id, type }) => {
+      const line = `^✓ verified  ${type}  attempt 1\n.*{"id":"${id}","type":"${type}",.*"data":${NUMBER}}$`;
+      return ['/hook', id, expect.stringMatching(new RegExp(line, 's'))];
+    });
+    expect(requests).toEqual(forwarded);
   });
 });

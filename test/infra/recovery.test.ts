@@ -13,36 +13,42 @@ import { type Performers, ran } from '../support/shell.ts';
 const deploymentFile = join(temporaryDirectory(), 'deployment.json');
 
 const SPACE = { projectId: 'prj_1', environment: 'live' } as const;
+const OTHER = { projectId: 'prj_2', environment: 'sandbox' } as const;
 const ARGUMENTS = ['restore', '--stack', 'Service', '--at', '2026-01-31T12:00:00Z'];
 const TABLE = 'documents-restored-20260131120000';
+/** A table that was restored to another time. */
+const ANOTHER = 'documents-restored-20260131115959';
 const ARN = 'arn:aws:dynamodb:eu-central-1:123456789012:table';
-const STREAM = `${ARN}/${TABLE}/stream/2026-01-31T13:00:00.000`;
+const streamOf = (table: string) => `${ARN}/${table}/stream/2026-01-31T13:00:00.000`;
 /** A stack whose restored table needs nothing more than its name. */
 const performers = {
   DescribeStacks: () => ({ Stacks: [{ Outputs: [{ OutputKey: 'FanOutFunction', OutputValue: 'fan-out' }] }] }),
-  DescribeStackResource: () => ({ StackResourceDetail: { PhysicalResourceId: 'id' } }),
-  GetEventSourceMapping: () => ({ EventSourceArn: `${ARN}/documents/stream/2026-01-01T00:00:00.000` }),
+  DescribeStackResource: ({ LogicalResourceId: id }: { LogicalResourceId: string }) => ({
+    StackResourceDetail: { PhysicalResourceId: `${id} of the stack` },
+  }),
   DescribeTable: ({ TableName }: { TableName: string }) => ({
     Table: {
       TableArn: `${ARN}/${TableName}`,
       TableStatus: 'ACTIVE',
       StreamSpecification: { StreamEnabled: true },
       DeletionProtectionEnabled: true,
-      LatestStreamArn: STREAM,
+      LatestStreamArn: streamOf(TableName),
     },
   }),
   UpdateTimeToLive: () => {},
   UpdateContinuousBackups: () => {},
   ListTagsOfResource: () => ({ Tags: [{ Key: 'aws:cloudformation:stack-name', Value: 'Service' }] }),
 };
-const restore = (stack: string) =>
-  ran(ops, ['restore', '--stack', stack, '--at', '2026-01-31T12:00:00Z'], performers, { deploymentFile });
-const table = { name: TABLE, streamArn: STREAM };
+const restore = (more: Performers = {}, ...args: string[]) =>
+  ran(ops, [...ARGUMENTS, ...args], { ...performers, ...more }, { deploymentFile });
+/** A stack that uses a table. */
+const using = (table: string) => ({ GetEventSourceMapping: () => ({ EventSourceArn: streamOf(table) }) });
+const table = { name: TABLE, streamArn: streamOf(TABLE) };
 
-it('writes the restored table to the settings of the stack', async () => {
+it.each(['documents', ANOTHER])('writes the restored table of %s to the settings of the stack', async (source) => {
   const settings = { stackName: 'Service', senderEmail: 'notifications@acme.example' };
   writeFileSync(deploymentFile, JSON.stringify(settings));
-  expect(await restore('Service')).toMatchObject({
+  expect(await restore(using(source))).toMatchObject({
     status: 0,
     stdout: expect.stringContaining(
       `deployment.json now names the table. Deploy it:\n\n  "table": ${JSON.stringify(table)}\n\n  npx cdk deploy --parameters ConfirmTable=${TABLE}\n`,
@@ -57,51 +63,80 @@ it.each([
 ])('prints the table when deployment.json has the settings of %s', async (_, text) => {
   if (text === undefined) rmSync(deploymentFile);
   else writeFileSync(deploymentFile, text);
-  expect((await restore('Service')).stdout).toContain(
+  expect((await restore(using('documents'))).stdout).toContain(
     `Add the table to the settings of the stack, and deploy it:\n\n  "table": ${JSON.stringify(table)}\n`,
   );
   if (text !== undefined) expect(readFileSync(deploymentFile, 'utf8')).toBe(text);
 });
 
+it.each(['documents', ANOTHER])('resumes nothing while the stack uses the table %s', async (name) => {
+  const stderr = `The stack uses the table ${name}. Deploy it with the restored table first.\n`;
+  expect(await restore(using(name), '--resume')).toEqual({ status: 1, stdout: '', stderr });
+});
+
 it('queues the work that waited, also of a delivery that has changed since', async () => {
+  const delivery = (webhookId: string, eventId: string, run: number, attempt: number, ...triggers: string[]) => ({
+    ...itemKey.delivery(webhookId, eventId),
+    status: attempt === 0 ? 'pending' : 'retrying',
+    run,
+    attempt,
+    attempts: triggers.map((trigger) => ({ trigger })),
+  });
+  const event = itemKey.event(OTHER, 'evt_4');
   const items = [
-    { ...itemKey.webhook(SPACE, 'whk_1') },
-    { ...itemKey.delivery('whk_1', 'evt_1'), status: 'retrying', run: 0, attempt: 2, attempts: [] },
-    {
-      ...itemKey.delivery('whk_1', 'evt_2'),
-      status: 'pending',
-      run: 1,
-      attempt: 0,
-      attempts: [{ trigger: 'redelivery' }],
-    },
-    { ...itemKey.delivery('whk_1', 'evt_3'), status: 'retrying', test: true, run: 0, attempt: 1, attempts: [] },
-    { ...itemKey.delivery('whk_gone', 'evt_1'), status: 'retrying', run: 0, attempt: 1, attempts: [] },
+    itemKey.webhook(SPACE, 'whk_1'),
+    delivery('whk_1', 'evt_1', 3, 2, 'redelivery', 'recovery'),
+    { ...itemKey.connection(OTHER, 'con_1'), id: 'con_1', ...OTHER },
+    delivery('whk_2', 'evt_2', 1, 0, 'schedule', 'redelivery'),
+    delivery('whk_2', 'evt_3', 0, 4),
+    itemKey.webhook(OTHER, 'whk_2'),
+    { ...delivery('whk_1', 'evt_3', 0, 1), test: true },
+    delivery('whk_gone', 'evt_1', 0, 1),
+    event,
   ].map((item) => marshall(item));
+  const since = Date.parse('2026-01-31T11:30:00Z');
   const sent: object[] = [];
   const updated: object[] = [];
-  const { status, stdout } = await ran(ops, [...ARGUMENTS, '--resume', '--events', '30'], {
-    ...performers,
-    GetEventSourceMapping: () => ({ EventSourceArn: STREAM }),
-    Scan({ ExclusiveStartKey: after, ExpressionAttributeValues }) {
-      expect(unmarshall(ExpressionAttributeValues)[':since']).toBe(Date.parse('2026-01-31T11:30:00Z'));
-      return after ? { Items: items.slice(0, 2) } : { Items: items.slice(2), LastEvaluatedKey: {} };
+  const operations: Performers = {
+    ...using(TABLE),
+    Scan({ TableName, ExclusiveStartKey: after, ExpressionAttributeValues: values }) {
+      expect([TableName, unmarshall(values)[':since']]).toEqual([TABLE, since]);
+      return after ? { Items: items.slice(0, 3) } : { Items: items.slice(3), LastEvaluatedKey: {} };
     },
-    UpdateItem({ Key }) {
-      updated.push(unmarshall(Key));
+    Invoke({ FunctionName, Payload }) {
+      sent.push([FunctionName, JSON.parse(Payload).Records[0].dynamodb.NewImage]);
+      return { Payload: Buffer.from('{"batchItemFailures":[]}') };
+    },
+    UpdateItem({ TableName, Key, ExpressionAttributeValues }) {
+      const { ':run': run, ':attempt': attempt } = unmarshall(ExpressionAttributeValues);
+      updated.push([TableName, unmarshall(Key), run, attempt]);
       throw new ConditionalCheckFailedException({ message: 'changed', $metadata: {} });
     },
-    SendMessageBatch({ Entries }) {
-      for (const { MessageBody, MessageGroupId } of Entries) sent.push([MessageGroupId, JSON.parse(MessageBody)]);
+    SendMessageBatch({ QueueUrl, Entries }) {
+      for (const { MessageBody, MessageGroupId: group } of Entries)
+        sent.push([QueueUrl, group, JSON.parse(MessageBody)]);
       return {};
     },
-  });
-  expect([status, stdout]).toEqual([0, 'Queued 2 deliveries in progress, 0 events and 0 checks of connections.\n']);
-  expect(updated).toEqual([itemKey.delivery('whk_1', 'evt_1')]);
-  const message = { webhookId: 'whk_1', ...SPACE };
-  expect(sent).toEqual([
-    ['whk_1', { ...message, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' }],
-    ['whk_1', { ...message, eventId: 'evt_1', run: 0, attempt: 2, trigger: 'schedule' }],
+  };
+  const stdout = 'Queued 3 deliveries in progress, 1 events and 1 checks of connections.\n';
+  const resume = ['--resume', '--events', '30'];
+  expect(await restore(operations, ...resume)).toEqual({ status: 0, stdout, stderr: '' });
+  expect(updated).toEqual([
+    [TABLE, itemKey.delivery('whk_2', 'evt_3'), 0, 4],
+    [TABLE, itemKey.delivery('whk_1', 'evt_1'), 3, 2],
   ]);
+  const queue = 'Deliveries of the stack';
+  expect(sent).toEqual([
+    ['fan-out', marshall(event)],
+    ['Checks of the stack', undefined, { connectionId: 'con_1', ...OTHER }],
+    [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' }],
+    [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_3', run: 0, attempt: 4, trigger: 'schedule' }],
+    [queue, 'whk_1', { webhookId: 'whk_1', ...SPACE, eventId: 'evt_1', run: 3, attempt: 2, trigger: 'recovery' }],
+  ]);
+
+  const rejected = await restore({ ...operations, SendMessageBatch: () => ({ Failed: [{ Id: '0' }] }) }, ...resume);
+  const stderr = 'SQS did not accept all messages. Repeat the command. [{"Id":"0"}]\n';
+  expect(rejected).toEqual({ status: 1, stdout: '', stderr });
 });
 
 it.each([
@@ -111,6 +146,7 @@ it.each([
   const batches: number[] = [];
   const { status, stdout, stderr } = await ran(ops, ['replay', 'since', '2026-01-31T12:00:00Z', '--stack', 'Service'], {
     ...performers,
+    ...using('documents'),
     Scan: () => ({ Items: Array(1001).fill(marshall(itemKey.event(SPACE, 'evt_1'))) }),
     Invoke({ FunctionName, Payload }) {
       const { Records, isReplay } = JSON.parse(Payload);
@@ -131,30 +167,31 @@ const replay = (kind: string, performers: Performers) =>
   ran(ops, ['replay', kind, '--stack', 'Service'], { DescribeStacks, ...performers });
 
 describe('replay events', () => {
-  const object = JSON.stringify({ payload: JSON.stringify({ Records: [{ eventID: 'e1' }] }) });
-
   it.each([
     ['succeeds', { batchItemFailures: [] }, ['a', 'b']],
-    ['reports a failed event', { batchItemFailures: [{ itemIdentifier: '1' }] }, []],
-    ['returns nothing', null, []],
-    ['returns another response', {}, []],
-  ])('deletes the objects of every page only when the function %s', async (_, response, expected) => {
+    ['reports a failed event', { batchItemFailures: [{ itemIdentifier: '1' }] }, ['a']],
+    ['returns nothing', null, ['a']],
+    ['returns another response', {}, ['a']],
+  ])('deletes an object of any page only when the function %s', async (_, response, expected) => {
     const removed: string[] = [];
     const invoked: string[] = [];
-    const { status, stdout } = await replay('events', {
+    const { status, stdout, stderr } = await replay('events', {
       ListObjectsV2: ({ ContinuationToken: token }) =>
         token ? { Contents: [{ Key: 'a' }] } : { Contents: [{ Key: 'b' }], NextContinuationToken: 'next' },
-      GetObject: () => ({ Body: { transformToString: async () => object } }),
+      GetObject: ({ Key }) => ({
+        Body: { transformToString: async () => JSON.stringify({ payload: JSON.stringify({ Records: [Key] }) }) },
+      }),
       Invoke({ FunctionName, Payload }) {
-        invoked.push(`${FunctionName} ${Payload}`);
-        return { Payload: Buffer.from(JSON.stringify(response)) };
+        const isFirst = invoked.push(`${FunctionName} ${Payload}`) === 1;
+        return { Payload: Buffer.from(JSON.stringify(isFirst ? { batchItemFailures: [] } : response)) };
       },
       DeleteObject: ({ Key }) => void removed.push(Key),
     });
     expect(removed).toEqual(expected);
-    expect([status, stdout]).toEqual([expected.length === 0 ? 1 : 0, `Replayed ${expected.length} objects.\n`]);
-    const event = JSON.stringify({ Records: [{ eventID: 'e1' }], isReplay: true });
-    expect(invoked).toEqual([`FanOutFunction ${event}`, `FanOutFunction ${event}`]);
+    const left = expected.includes('b') ? '' : 'Not replayed: b. See the log of the function.\n';
+    expect([status, stdout, stderr]).toEqual([left ? 1 : 0, `Replayed ${expected.length} objects.\n`, left]);
+    const event = (key: string) => `FanOutFunction ${JSON.stringify({ Records: [key], isReplay: true })}`;
+    expect(invoked).toEqual([event('a'), event('b')]);
   });
 
   it.each([

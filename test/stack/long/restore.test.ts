@@ -42,8 +42,7 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
     await complete(stack, work);
     await eventually(() => state.messages.size + state.schedules.size === 0);
     const args = ['restore', '--stack', 'Service', '--at', new Date(at).toISOString()];
-    const restore = (...more: string[]) => ran(ops, [...args, ...more], stackPerformers(stack));
-    expect((await restore('--resume')).stderr).toMatch(/ Deploy it with the restored table first\.\n$/);
+    const restore = () => ran(ops, args, stackPerformers(stack));
     expect((await restore()).stdout).toContain('npx cdk deploy --parameters ConfirmTable=');
     return (await restore()).stdout; // continues with the same table
   });
