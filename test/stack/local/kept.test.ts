@@ -34,6 +34,8 @@ it.each([
   expect(after.stack.webhook_secret).toBe(before.stack.webhook_secret);
   const delivery = await settled(after.client, webhook.id, event.id);
   expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
+  await publish(after.client);
+  await eventually(() => second.output().includes('[receiver] ✓ verified')); // with the kept port and secret
   const pids = processesOf(second.pid);
   expect((await second.stop()).code).toBe(0);
   await eventually(() => !pids.some(isRunning));

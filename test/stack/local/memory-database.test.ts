@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
+import { createTables } from '../../../infra/local/services/dynamodb.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
@@ -71,6 +72,25 @@ describe('the database in memory', () => {
     const headers = { Host: 'attacker.example', 'X-Amz-Target': 'DynamoDB_20120810.DescribeTable' };
     const { status } = await request(endpoint, 'POST', '', { body: '{}', headers });
     expect(status).toBe(403);
+    stop();
+  });
+});
+
+describe('a kept table', () => {
+  const [byProject = {}, byStatus = {}] = TABLE.GlobalSecondaryIndexes;
+  const indexes = (...GlobalSecondaryIndexes: object[]) => ({ GlobalSecondaryIndexes });
+  it.each([
+    ['key', { KeySchema: TABLE.KeySchema.toReversed() }],
+    ['number of indexes', indexes(byProject)],
+    ['key of an index', indexes(byProject, { ...byStatus, KeySchema: TABLE.KeySchema })],
+    ['content of an index', indexes(byProject, { ...byStatus, Projection: { NonKeyAttributes: ['test'] } })],
+  ])('is rejected when the template has another %s', async (_, changed) => {
+    const { endpoint, stop } = await startMemoryDatabase();
+    const create = (properties: object) =>
+      createTables({ ref: String, ofType: () => [{ id: 'Table', properties }] } as never, endpoint);
+    await create(TABLE);
+    await create({ ...TABLE, ...indexes(byStatus, byProject) }); // is accepted
+    await expect(create({ ...TABLE, ...changed })).rejects.toThrow('The keys or indexes of the kept table differ');
     stop();
   });
 });

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parse } from '../../../infra/commands/usage.ts';
@@ -6,6 +7,7 @@ import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
+import { listen } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
@@ -26,18 +28,33 @@ describe('npm start', () => {
     expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
   });
 
-  it('rejects an invalid port with a short message', () => {
-    const args = parse(USAGE, ['--port', 'http']);
-    expect(() => readArguments(args as never)).toThrow('--port must be an integer from 0 to 65535.');
+  it('starts the demo endpoint on its kept port, which the kept webhooks call', async () => {
+    const directory = temporaryDirectory();
+    const port = await listen(createServer());
+    mkdirSync(join(directory, 'kept/memory'), { recursive: true });
+    writeFileSync(join(directory, 'kept/memory/demo.json'), JSON.stringify({ receiver_port: port }));
+    const { output } = await npmStart(directory, ['--keep', '--database', 'memory']).ended;
+    expect(output).toMatch(new RegExp(`^Port ${port} is already in use\\..* with --receiver-port\\.\n$`));
   });
 
   it.each([
-    ['--database', ['--database', 'postgres']],
-    ['The variable DATABASE', []],
-  ])('names %s as the source of an unknown database', (source, given) => {
+    [[], { port: 3000, receiverPort: 3001, database: 'memory' }],
+    [['--port', '65535'], { port: 65535, receiverPort: 0 }],
+    [['--port', '0', '--database', 'dynoxide'], { port: 0, receiverPort: 0, database: 'dynoxide' }],
+    [['--port', '0', '--receiver-port', '70'], { port: 0, receiverPort: 70 }],
+  ])('reads %j before the variable DATABASE and the default values', (given, expected) => {
+    vi.stubEnv('DATABASE', 'memory');
+    expect(readArguments(parse(USAGE, given) as never)).toMatchObject(expected);
+  });
+
+  it.each([
+    [['--port', 'http'], '--port must be an integer from 0 to 65535.'],
+    [['--speed', '0.5'], '--speed must be a number from 1 to 1000000.'],
+    [['--database', 'mysql'], '--database must be one of dynoxide, memory, dynamodb-local.'],
+    [[], 'The variable DATABASE must be one of dynoxide, memory, dynamodb-local.'],
+  ])('rejects %j with a short message', (given, message) => {
     vi.stubEnv('DATABASE', 'postgres');
-    const args = parse(USAGE, given);
-    expect(() => readArguments(args as never)).toThrow(`${source} must be one of dynoxide, memory, dynamodb-local.`);
+    expect(() => readArguments(parse(USAGE, given) as never)).toThrow(message);
   });
 
   it.each(['/dev/null/x', '/proc/x', 'package.json'])('rejects the directory %s with a short message', (path) => {
