@@ -6,9 +6,9 @@ import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { Pager } from '../components/table.tsx';
 import { serverNow, type Webhook } from '../state/api.ts';
-import { useLoaded, useRepeated } from '../state/hooks.ts';
+import { useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo, openOver, parametersOf } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { DeliveryDrawer, type DeliveryList } from './delivery-drawer.tsx';
 import { DeliveryTable, keyOf } from './delivery-table.tsx';
 import { EventSearch } from './event-search.tsx';
@@ -50,7 +50,7 @@ interface LogProps {
 
 /** The deliveries of a webhook, newest first. Search, filters and page are part of the URL. */
 export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
   const [isExporting, setExporting] = useState(false);
   const filters = parametersOf(query, 'status', 'type', 'document_key', 'since', 'until');
   const { status, type, document_key: documentKey, since, until } = filters;
@@ -58,11 +58,9 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
   const at = (change: Record<string, string>) =>
     linkTo(environment, ['webhooks', id], { ...filters, hours, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
-  const place = [id, ...Object.values(filters), cursor].join(' ');
   const search = filters as LogQuery;
-  const read = () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...search, cursor, limit: PAGE } });
-  const loaded = useLoaded(place, read, version);
+  const options = { path: { id }, query: { ...search, cursor, limit: PAGE } };
+  const loaded = useRead('GET /v1/webhooks/{id}/deliveries', options, version);
   const isFiltered = Boolean(status || type || since || until || cursor);
   // Empty results take the longest to find.
   const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
@@ -108,7 +106,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
             {data.length === 0 ? (
               <Empty>{emptyText({ isFiltered, documentKey, hasOlder: next_cursor !== null })}</Empty>
             ) : (
-              <DeliveryTable key={place} deliveries={data} list={list} onChange={loaded.reload} />
+              <DeliveryTable key={JSON.stringify(options)} deliveries={data} list={list} onChange={loaded.reload} />
             )}
             <Pager cursor={cursor} next={next_cursor} at={at} />
           </>

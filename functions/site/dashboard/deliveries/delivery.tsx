@@ -8,7 +8,7 @@ import { Time } from '../components/time.tsx';
 import { Payload } from '../events/payload.tsx';
 import { type Delivery, type ResponseOf, type Result, serverNow } from '../state/api.ts';
 import { type Loaded, useLoaded, useRepeated, useSending } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { useWebhooks } from '../webhooks/all-webhooks.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 import { Attempts } from './attempts.tsx';
@@ -52,7 +52,7 @@ interface LoadedDelivery {
 /** A delivery with its event. Reloads while the delivery can change. */
 export function useDelivery(webhookId: string, eventId: string): LoadedDelivery {
   const { call } = useSession();
-  const event = useLoaded(eventId, () => call('GET /v1/events/{id}', { path: { id: eventId } }));
+  const event = useRead('GET /v1/events/{id}', { path: { id: eventId } });
   const delivery = useLoaded(`${webhookId} ${eventId}`, async (): Promise<Result<Delivery | null>> => {
     const path = { id: webhookId, event_id: eventId };
     const result = await call('GET /v1/webhooks/{id}/deliveries/{event_id}', { path });

@@ -4,15 +4,13 @@ import { Await, Empty } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
 import { EventTable, rowOf } from '../events/event-table.tsx';
-import { useLoaded } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRead } from '../state/session.ts';
 import { DeleteDocument, EditDocument } from './document-editor.tsx';
 
 export function DocumentPage({ documentKey }: { documentKey: string }) {
-  const { call } = useSession();
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const [version, setVersion] = useState(0);
-  const loaded = useLoaded(documentKey, () => call('GET /v1/documents/{key}', { path: { key: documentKey } }), version);
+  const loaded = useRead('GET /v1/documents/{key}', { path: { key: documentKey } }, version);
   const parent = documentKey.split(':').slice(0, -1).join(':');
   const close = () => {
     setDialog(undefined);
@@ -77,12 +75,7 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
 
 /** Also shows events of a deleted document. */
 function LatestEvents({ of: documentKey, version }: { of: string; version: number }) {
-  const { call } = useSession();
-  const loaded = useLoaded(
-    documentKey,
-    () => call('GET /v1/events', { query: { document_key: documentKey, limit: '5' } }),
-    version,
-  );
+  const loaded = useRead('GET /v1/events', { query: { document_key: documentKey, limit: '5' } }, version);
   return (
     <Panel
       title="Latest events"

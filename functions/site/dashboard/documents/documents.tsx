@@ -6,20 +6,17 @@ import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
 import { violationOf } from '../components/violations.ts';
 import type { Document } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo, parametersOf } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 
 const PAGE = 25;
 
 /** Documents with a key prefix. The prefix and the page are part of the URL. */
 export function Documents({ query }: { query: URLSearchParams }) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
   const { prefix, cursor } = parametersOf(query, 'prefix', 'cursor');
   const [typed, setTyped] = useState(prefix);
-  const loaded = useLoaded(`${environment} ${prefix} ${cursor}`, () =>
-    call('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } }),
-  );
+  const loaded = useRead('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } });
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
   return (
     <>

@@ -4,8 +4,7 @@ import { DocumentLink } from '../components/document-link.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
 import type { Delivery, EntryOf } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRead } from '../state/session.ts';
 
 export interface EventRow {
   id: string;
@@ -52,10 +51,7 @@ const REVISION: Column<EventRow> = [
 
 /** How many of the webhooks that an event was sent to have accepted it. */
 function EventOutcome({ id }: { id: string }) {
-  const { call } = useSession();
-  const { value } = useLoaded(id, () =>
-    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
-  );
+  const { value } = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
   if (!value)
     return (
       <span class="muted" aria-busy="true">

@@ -7,9 +7,9 @@ import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { DeliveryDrawer, type DeliveryList, openingOf } from '../deliveries/delivery-drawer.tsx';
 import type { Delivery, Webhook } from '../state/api.ts';
-import { useLoaded, useRepeated } from '../state/hooks.ts';
+import { useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { useWebhooks } from '../webhooks/all-webhooks.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 import { Payload } from './payload.tsx';
@@ -18,12 +18,10 @@ const REFRESH_MS = 3000;
 
 /** An event with its deliveries to all webhooks. `open` is the webhook whose delivery is open. */
 export function EventPage({ id, open }: { id: string; open: string }) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
   const webhooks = useWebhooks();
-  const event = useLoaded(id, () => call('GET /v1/events/{id}', { path: { id } }));
-  const deliveries = useLoaded(id, () =>
-    call('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } }),
-  );
+  const event = useRead('GET /v1/events/{id}', { path: { id } });
+  const deliveries = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
   const list: DeliveryList = { open, at: (delivery) => linkTo(environment, ['events', id], { delivery }) };
   useRepeated(event.problem ? null : REFRESH_MS, deliveries.reload);
   return (

@@ -8,7 +8,7 @@ import { EventSearch } from '../deliveries/event-search.tsx';
 import type { Call, QueryOf, Result } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo, parametersOf } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { type EventRow, EventTable, rowOf } from './event-table.tsx';
 import { undeliveredEvents } from './undelivered.ts';
 
@@ -92,8 +92,7 @@ export function Events({ query }: { query: URLSearchParams }) {
 
 /** Links to a document, if the service stores it. */
 function OpenDocument({ of: key }: { of: string }) {
-  const { call, environment } = useSession();
-  const { value } = useLoaded(`${environment} ${key}`, () => call('GET /v1/documents/{key}', { path: { key } }));
+  const { value } = useRead('GET /v1/documents/{key}', { path: { key } });
   return value ? <ButtonLink to={['documents', key]}>Open document</ButtonLink> : null;
 }
 

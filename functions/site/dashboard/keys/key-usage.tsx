@@ -1,15 +1,13 @@
 import { Bars } from '../components/bars.tsx';
 import { Panel } from '../components/basics.tsx';
 import { Await } from '../components/feedback.tsx';
-import { useLoaded } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRead } from '../state/session.ts';
 
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Shows the days on which a key was used, with the number of hours. */
 export function KeyUsage({ id }: { id: string }) {
-  const { call } = useSession();
-  const loaded = useLoaded(id, () => call('GET /v1/keys/{key}/usage', { path: { key: id } }));
+  const loaded = useRead('GET /v1/keys/{key}/usage', { path: { key: id } });
   return (
     <Panel title="Usage">
       <Await of={loaded}>

@@ -5,18 +5,16 @@ import { Callout, ItemPage } from '../components/feedback.tsx';
 import { Countdown, HourOr, Time, TimeOr } from '../components/time.tsx';
 import { LatestChanges } from '../settings/audit.tsx';
 import type { Key } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
 import { linkTo, replaceBy } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { AllowlistEditor } from './allowlist.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { KeyUsage } from './key-usage.tsx';
 import { environmentFor, expiresSoon, isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
 
 export function KeyPage({ id }: { id: string }) {
-  const { call } = useSession();
   const [version, setVersion] = useState(0);
-  const loaded = useLoaded(id, () => call('GET /v1/keys/{key}', { path: { key: id } }), version);
+  const loaded = useRead('GET /v1/keys/{key}', { path: { key: id } }, version);
   const reload = () => setVersion((last) => last + 1);
   return (
     <ItemPage section="keys" title="Keys" of={loaded}>

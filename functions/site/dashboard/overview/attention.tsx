@@ -5,8 +5,7 @@ import { Elapsed, In } from '../components/time.tsx';
 import { expiresSoon, nameOf } from '../keys/keys.tsx';
 import { REASONS, type UndeliverableEmail } from '../settings/undeliverable.tsx';
 import type { Key, Webhook } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
-import { shownOf, useSession } from '../state/session.ts';
+import { shownOf, useRead } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
@@ -103,10 +102,7 @@ const ago = (at: string) => (
 
 /** The host and the outcome of the last attempt of the latest delivery with this status. */
 function Cause({ of: { id, url }, status }: { of: Webhook; status: DeliveryStatus }) {
-  const { call } = useSession();
-  const { value } = useLoaded(`${id} ${status}`, () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status, limit: '1' } }),
-  );
+  const { value } = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status, limit: '1' } });
   const attempt = value?.data[0]?.attempts.at(-1);
   return (
     <>

@@ -5,9 +5,8 @@ import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime, timeText } from '../components/time.tsx';
 import { nameOf, useKeys } from '../keys/keys.tsx';
 import type { EntryOf } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
 import { linkTo, parametersOf } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { useWebhooks } from '../webhooks/all-webhooks.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
@@ -18,13 +17,11 @@ const LATEST = 5;
 
 /** The audit log, newest first. The URL contains the filters and the page. */
 export function Audit({ query }: { query: URLSearchParams }) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
   const { cursor, ...filters } = parametersOf(query, 'cursor', 'target', 'actor');
   const { target, actor } = filters;
   const isFiltered = target !== '' || actor !== '';
-  const loaded = useLoaded(`${target} ${actor} ${cursor}`, () =>
-    call('GET /v1/audit', { query: { ...filters, limit: String(PAGE), cursor } }),
-  );
+  const loaded = useRead('GET /v1/audit', { query: { ...filters, limit: String(PAGE), cursor } });
   const at = (change: Record<string, string>) => linkTo(environment, ['settings'], { ...filters, ...change });
   return (
     <Panel title={['Audit log', target && `of ${target}`, actor && `by ${actor}`].filter(Boolean).join(' ')}>
@@ -44,8 +41,7 @@ export function Audit({ query }: { query: URLSearchParams }) {
 
 /** Lists the last changes of a resource, such as a key. */
 export function LatestChanges({ of: target, version }: { of: string; version: number }) {
-  const { call } = useSession();
-  const loaded = useLoaded(target, () => call('GET /v1/audit', { query: { limit: String(LATEST), target } }), version);
+  const loaded = useRead('GET /v1/audit', { query: { limit: String(LATEST), target } }, version);
   return (
     <Panel
       title="Latest changes"

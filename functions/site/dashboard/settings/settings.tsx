@@ -5,8 +5,8 @@ import { Id } from '../components/copyable.tsx';
 import { Await, ProblemNote } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import type { ResponseOf } from '../state/api.ts';
-import { useForm, useLoaded, useSending } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useForm, useSending } from '../state/hooks.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { Audit } from './audit.tsx';
 import { Undeliverable } from './undeliverable.tsx';
 
@@ -14,8 +14,7 @@ type Project = ResponseOf<'GET /v1/project'>;
 
 /** The project and its audit log. */
 export function Settings({ query }: { query: URLSearchParams }) {
-  const { call } = useSession();
-  const project = useLoaded('project', () => call('GET /v1/project'));
+  const project = useRead('GET /v1/project', {});
   return (
     <>
       <PageTitle>Settings</PageTitle>

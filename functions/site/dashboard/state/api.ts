@@ -5,7 +5,7 @@ import type { Environment } from '../../../../lib/space.ts';
 
 /** `METHOD /path` of every operation. A call of an unknown operation is a type error. */
 type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
-type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
+export type Route = { [Id in OperationId]: RouteOf<Id> }[OperationId];
 type OperationAt<R extends Route> = { [Id in OperationId]: R extends RouteOf<Id> ? Id : never }[OperationId];
 
 type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : never;
@@ -49,15 +49,16 @@ export interface Problem {
 }
 export type Result<Value> = { value: Value; problem?: undefined } | { problem: Problem; value?: undefined };
 
-type CallOptions<R extends Route> = ([PathOf<R>] extends [never] ? object : { path: Record<PathOf<R>, string> }) & {
+export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
+  ? object
+  : { path: Record<PathOf<R>, string> }) & {
   query?: QueryOf<R>;
   headers?: HeadersOf<R>;
   body?: BodyOf<R>;
 };
-export type Call = <R extends Route>(
-  route: R,
-  ...options: [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>]
-) => Promise<Result<ResponseOf<R>>>;
+/** The options, which only a route with a path parameter requires. */
+export type GivenOptions<R extends Route> = [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>];
+export type Call = <R extends Route>(route: R, ...options: GivenOptions<R>) => Promise<Result<ResponseOf<R>>>;
 
 type AnyOptions = {
   path?: Record<string, string>;

@@ -2,7 +2,17 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { KEY_FORMAT } from '../../../../lib/keys/key-parts.ts';
 import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
-import { type Call, createCall, type Key, type Problem, type ResponseOf, type Result } from './api.ts';
+import {
+  type Call,
+  type CallOptions,
+  createCall,
+  type GivenOptions,
+  type Key,
+  type Problem,
+  type ResponseOf,
+  type Result,
+  type Route,
+} from './api.ts';
 import { type Loaded, useLoaded } from './hooks.ts';
 
 /** The types of keys that can sign in, with the environments that they show. A read key gives access to documents only. */
@@ -36,6 +46,17 @@ export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error('useSession was called outside of a session');
   return session;
+}
+
+/** Reads from the API, again after each change of the request or of `version`. A new request discards the old value. */
+export function useRead<R extends Route & `GET ${string}`>(
+  route: R,
+  options: CallOptions<R>,
+  version = 0,
+): Loaded<ResponseOf<R>> {
+  const { call, environment } = useSession();
+  const read = () => call(route, ...([options] as unknown as GivenOptions<R>));
+  return useLoaded(JSON.stringify([environment, route, options]), read, version);
 }
 
 /** The sections whose operations accept only admin keys. */

@@ -4,7 +4,7 @@ import { Input } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
 import { serverNow, type Webhook } from '../state/api.ts';
 import { useForm, useLoaded, useRepeated } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import type { DialogProps } from './webhook-dialogs.tsx';
 
 /** Recovers missed deliveries, and enables the webhook first if it is disabled. */
@@ -14,9 +14,7 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   const { value, field } = useForm({ since: '', until: '' });
   const [count, setCount] = useState<number>();
   const window = { since: fromLocal(value.since), until: fromLocal(value.until) };
-  const counted = useLoaded(`${value.since} ${value.until}`, () =>
-    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: window }),
-  );
+  const counted = useRead('GET /v1/webhooks/{id}/recover', { path: { id }, query: window });
   const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
   const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
   if (count !== undefined) {

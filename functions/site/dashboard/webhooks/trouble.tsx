@@ -4,8 +4,9 @@ import { adviceOn, latestRun, outcomeText } from '../components/deliveries.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Elapsed, Time } from '../components/time.tsx';
 import type { Delivery, Webhook } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRead } from '../state/session.ts';
+
+const DELIVERIES = 'GET /v1/webhooks/{id}/deliveries';
 
 interface FailingProps {
   of: Webhook;
@@ -15,15 +16,14 @@ interface FailingProps {
 
 /** Shows why an enabled webhook is failing, and when the service would disable it. */
 export function Failing({ of: { id, failing_since, disabled_at }, version }: FailingProps) {
-  const { call } = useSession();
-  const retrying = (query: { until?: string | undefined; limit: string }) => () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, status: 'retrying' } });
-  const [latest] = useLoaded(id, retrying({ limit: '1' }), version).value?.data ?? [];
+  const retrying = (query: { until?: string | undefined; limit: string }) =>
+    ({ path: { id }, query: { ...query, status: 'retrying' } }) as const;
+  const [latest] = useRead(DELIVERIES, retrying({ limit: '1' }), version).value?.data ?? [];
   // The delivery that failed first reaches its sixth failure first. If the webhook was disabled in this outage, it is the oldest one
   // that is retrying, because the earlier ones were canceled.
   const until = disabled_at === null ? (failing_since ?? undefined) : undefined;
   const limit = disabled_at === null ? '1' : '100';
-  const oldest = useLoaded(`${id} ${until}`, retrying({ until, limit }), version).value;
+  const oldest = useRead(DELIVERIES, retrying({ until, limit }), version).value;
   const isAll = disabled_at === null || oldest?.next_cursor === null;
   const first = isAll ? oldest?.data.at(-1) : undefined;
   const last = latest?.attempts.at(-1);
@@ -59,12 +59,9 @@ function disabledAtOf({ attempts, next_attempt_at }: Delivery): string | undefin
 
 /** Shows why the webhook is disabled, with the failed delivery and a button to recover. */
 export function Disabled({ of: webhook, onRecover }: { of: Webhook; onRecover: () => void }) {
-  const { call } = useSession();
   const { id, disabled_reason, disabled_at } = webhook;
   const isPaused = disabled_reason === 'paused';
-  const failed = useLoaded(id, () =>
-    call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status: 'failed', limit: '1' } }),
-  );
+  const failed = useRead(DELIVERIES, { path: { id }, query: { status: 'failed', limit: '1' } });
   const [delivery] = failed.value?.data ?? [];
   const last = delivery?.attempts.at(-1);
   const since = disabled_at && <Time at={disabled_at} />;

@@ -4,9 +4,8 @@ import type { Json } from '../../../../lib/json.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Select, TextArea } from '../components/field.tsx';
 import type { Problem, Webhook } from '../state/api.ts';
-import { useLoaded } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { SecretFields, SecretShown } from './secret-fields.tsx';
 
 export interface DialogProps {
@@ -19,7 +18,7 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
   const { call, environment } = useSession();
   const [type, setType] = useState<EventType>(events[0] ?? 'document.changed');
   const [edited, setEdited] = useState<string>();
-  const types = useLoaded('event types', () => call('GET /v1/event-types', {}));
+  const types = useRead('GET /v1/event-types', {});
   const sample = types.value?.data.find(({ name }) => name === type)?.sample.data;
   const text = edited ?? (sample ? JSON.stringify(sample, null, 2) : '');
   // Without a change, the service sends its sample with the current time.

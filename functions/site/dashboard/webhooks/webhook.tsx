@@ -4,9 +4,9 @@ import { CopyButton } from '../components/copyable.tsx';
 import { ItemPage, ProblemNote } from '../components/feedback.tsx';
 import { DeliveryLog } from '../deliveries/delivery-log.tsx';
 import type { Webhook } from '../state/api.ts';
-import { useLoaded, useRepeated, useSending } from '../state/hooks.ts';
+import { useRepeated, useSending } from '../state/hooks.ts';
 import { linkTo, replaceBy } from '../state/router.ts';
-import { useSession } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { Health } from './health.tsx';
 import { RecoverDialog } from './recover-dialog.tsx';
 import { Skipped } from './skipped.tsx';
@@ -27,10 +27,10 @@ interface PageProps {
 }
 
 export function WebhookPage({ id, tab, query }: PageProps) {
-  const { call, environment } = useSession();
+  const { environment } = useSession();
   const [version, setVersion] = useState(0);
   const [isRecovering, setRecovering] = useState(query.get('recover') === '1');
-  const loaded = useLoaded(id, () => call('GET /v1/webhooks/{id}', { path: { id } }), version);
+  const loaded = useRead('GET /v1/webhooks/{id}', { path: { id } }, version);
   const reload = () => setVersion((last) => last + 1);
   useRepeated(REFRESH_MS, loaded.reload);
   const isSearch = [...query.keys()].some((name) => !NOT_SEARCH.has(name)); // then the log comes first
