@@ -115,6 +115,9 @@ describe('the API reference', () => {
     const created = page.locator('#createKey');
     await created.getByText('Try it').click();
     expect(await created.getByLabel('Key or token').inputValue()).toBe(project.adminKey);
+    await created.getByLabel('Body').fill('');
+    await created.getByLabel('Body').press('/'); // elsewhere it opens the search
+    expect(await created.getByLabel('Body').inputValue()).toBe('/');
     await created.getByLabel('Body').fill('{"type":"nothing"}');
     await created.getByRole('button', { name: 'Send' }).click();
     await created.getByRole('status').getByText('invalid_request').first().waitFor();

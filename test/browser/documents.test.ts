@@ -31,8 +31,9 @@ describe('the documents', () => {
 
   it('have pages, and report an invalid prefix', async () => {
     const project = await service.project();
-    for (let i = 0; i < 26; i++) await put(project.admin, `doc-${String(i).padStart(2, '0')}`, { i });
-    const page = await dashboard.signIn(project.adminKey, '/live/documents');
+    await put(project.admin, 'b:other', {});
+    for (let i = 0; i < 26; i++) await put(project.admin, `a:doc-${String(i).padStart(2, '0')}`, { i });
+    const page = await dashboard.signIn(project.adminKey, '/live/documents?prefix=a');
     const rows = page.getByRole('table', { name: 'Documents' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByRole('link', { name: 'Next page' }).click();

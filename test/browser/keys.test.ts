@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { useService } from '../support/service.ts';
 import { copyShown, fact, heading, signInWith, useDashboard } from './browser.ts';
@@ -252,6 +253,8 @@ describe('a key', () => {
   it('can replace the signed-in key immediately, and Escape does not lose the new key', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/live/keys');
+    const held: Route[] = [];
+    await page.route('**/usage?*', (route) => void held.push(route));
     await page.getByRole('link', { name: 'First admin key' }).click();
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByLabel('Now').check();
@@ -261,6 +264,10 @@ describe('a key', () => {
     const fresh = await copyShown(page);
     await page.getByText('Replaced by the new key.').waitFor();
     expect([await status(adminKey), await status(fresh)]).toEqual([401, 200]);
+    const rejected = page.waitForResponse((response) => response.status() === 401);
+    await page.unroute('**/usage?*');
+    for (const route of held) await route.continue(); // a late request with the replaced key
+    await rejected;
     await page.reload();
     await heading(page, 'First admin key').waitFor();
   });

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createCall } from '../../../../functions/site/dashboard/state/api.ts';
+
+const requests: { url: string; headers: Record<string, string>; body: unknown }[] = [];
+let respond = async () => new Response();
+const onUnauthorized = vi.fn();
+const call = createCall('svc_admin_1', 'sandbox', onUnauthorized);
+
+beforeEach(() => {
+  requests.length = 0;
+  onUnauthorized.mockClear();
+  vi.stubGlobal('location', { href: 'https://api.example.com/live/dashboard#/sandbox' });
+  vi.stubGlobal('fetch', async (url: URL, { headers, body }: { headers: Record<string, string>; body: string }) => {
+    requests.push({ url: url.href, headers, body });
+    return respond();
+  });
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+const problem = (status: number, code: string) => async () =>
+  Response.json({ status, code, detail: 'why' }, { status });
+
+it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
+  ['a success', true, async () => Response.json({ id: 'whk_1' }, { status: 201 })],
+  ['an invalid request', true, problem(400, 'invalid_request')],
+  ['a conflict', true, problem(409, 'limit_reached')],
+  ['the same request in progress', false, problem(409, 'idempotency_in_progress')],
+  ['a failure', false, problem(500, 'internal_error')],
+  ['a failure of the gateway', false, async () => new Response('<html>', { status: 503 })],
+  ['no response', false, () => Promise.reject(new TypeError('fetch failed'))],
+])('gives a POST a new idempotency key only after its outcome is known: %s', async (_, isSettled, response) => {
+  const options = { body: { url: 'https://example.com', events: ['document.changed' as const] } };
+  respond = response;
+  await call('POST /v1/webhooks', options);
+  await call('POST /v1/webhooks', { body: { ...options.body, description: 'another' } });
+  respond = async () => Response.json({ id: 'whk_1' }, { status: 201 });
+  await call('POST /v1/webhooks', options);
+  const [first, other, repeated] = requests.map(({ headers }) => headers['Idempotency-Key']);
+  expect(first).toMatch(/^[0-9a-f-]{36}$/);
+  expect(other).not.toBe(first);
+  expect(repeated === first).toBe(!isSettled);
+  await call('POST /v1/webhooks', { body: { ...options.body, description: 'another' } });
+});
+
+it('sends the parameters that are not empty, with the key and the environment, below the stage', async () => {
+  respond = async () => Response.json({ data: [], next_cursor: null });
+  await call('GET /v1/webhooks/{id}/deliveries', { path: { id: 'whk/1' }, query: { status: '', limit: '1' } });
+  const headers = { Authorization: 'Bearer svc_admin_1' };
+  const url = 'https://api.example.com/live/v1/webhooks/whk%2F1/deliveries?limit=1&environment=sandbox';
+  expect(requests).toEqual([{ url, headers, body: undefined }]);
+});
+
+it('reports a key that has ended, and no other problem', async () => {
+  respond = problem(403, 'forbidden');
+  expect(await call('GET /v1/project')).toEqual({ problem: { status: 403, code: 'forbidden', detail: 'why' } });
+  expect(onUnauthorized).not.toHaveBeenCalled();
+  respond = problem(401, 'unauthorized');
+  await call('GET /v1/project');
+  expect(onUnauthorized).toHaveBeenCalledOnce();
+});
