@@ -40,7 +40,7 @@ describe('the documents', () => {
     await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole('link', { name: 'First page' }).click();
     await expect.poll(() => rows.count()).toBe(25);
-    await page.getByLabel('Prefix', { exact: true }).fill('no key/');
+    await page.getByRole('textbox', { name: 'Prefix' }).fill('no key/');
     await page.keyboard.press('Enter');
     await page.getByText('Prefix must be 1 to 16 segments').waitFor();
   });

@@ -254,7 +254,7 @@ describe('a key', () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/live/keys');
     const held: Route[] = [];
-    await page.route('**/usage?*', (route) => void held.push(route));
+    await page.route('**/usage?*', (route) => void held.push(route), { times: 1 });
     await page.getByRole('link', { name: 'First admin key' }).click();
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByLabel('Now').check();
@@ -265,7 +265,6 @@ describe('a key', () => {
     await page.getByText('Replaced by the new key.').waitFor();
     expect([await status(adminKey), await status(fresh)]).toEqual([401, 200]);
     const rejected = page.waitForResponse((response) => response.status() === 401);
-    await page.unroute('**/usage?*');
     for (const route of held) await route.continue(); // a late request with the replaced key
     await rejected;
     await page.reload();
