@@ -13,6 +13,11 @@ interface Response {
   headers?: Record<string, unknown>;
 }
 
+interface Header {
+  name: string;
+  required: boolean;
+}
+
 interface Operation {
   responses: Record<number, Response>;
   requestBody?: { required?: boolean };
@@ -91,6 +96,20 @@ export function expectConformance(
   const value = type.endsWith('json') ? body : text;
   const faults = violationsOf(value, ...place, 'content', declared, 'schema');
   expect(faults, `${method} ${route} ${status} ${body?.code ?? ''}`).toEqual([]);
+}
+
+/** Checks the request of an attempt against the OpenAPI document. */
+export function expectDelivery({ headers, body }: { headers: Readonly<Record<string, string>>; body: string }): void {
+  const event = JSON.parse(body);
+  const { parameters } = (openApi.webhooks as Record<string, { post: { parameters: Header[] } }>)[event.type]?.post ?? {
+    parameters: [],
+  };
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const required = parameters.filter((each) => each.required).map(({ name }) => name.toLowerCase());
+  expect(required.length).toBeGreaterThan(0);
+  expect(names, `the headers of ${event.type}`).toEqual(expect.arrayContaining(required));
+  const schema = ['webhooks', event.type, 'post', 'requestBody', 'content', 'application/json', 'schema'];
+  expect(violationsOf(event, ...schema), body.slice(0, 300)).toEqual([]);
 }
 
 /** The paths of operations, those with the fewest parameters first. */

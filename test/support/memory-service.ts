@@ -21,7 +21,7 @@ import { methodNotAllowed, Problem, type ProblemCode, problemResult } from '../.
 import type { Email } from '../../lib/projects/emails.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { afterFile } from './after-file.ts';
-import { expectConformance } from './conformance.ts';
+import { expectConformance, expectDelivery } from './conformance.ts';
 import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
 import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
@@ -108,7 +108,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     },
     variables: {
       ...VARIABLES,
-      SOURCE_ADDRESSES: '192.0.2.1',
+      SOURCE_ADDRESSES: '192.0.2.1,192.0.2.2',
       ALLOW_PRIVATE_ENDPOINTS: 'true',
       DASHBOARD_URL: `${BASE_URL}/dashboard`,
       ...variables,
@@ -116,6 +116,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   });
   const { table } = connect(runtime);
   afterFile(() => {
+    for (const { received } of endpoints.values()) received.forEach(expectDelivery);
     for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);
   });
   for (const Item of from?.items ?? []) db.execute({ name: 'Put', input: { TableName: VARIABLES.TABLE_NAME, Item } });

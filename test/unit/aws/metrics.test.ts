@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { METRICS_SERVICE } from '../../../lib/deployment.ts';
 
 /** The metrics that were written. */
 let written: Record<string, unknown>[] = [];
@@ -7,6 +8,7 @@ beforeEach(() => {
   vi.stubEnv('POWERTOOLS_DEV', 'true'); // writes metrics to the console
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Test');
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'deliver');
   vi.resetModules(); // another file may have imported it with other settings
   written = [];
   vi.spyOn(console, 'log').mockImplementation((text) => void written.push(JSON.parse(text)));
@@ -35,7 +37,8 @@ it('writes each internal failure, because most functions write no other metrics'
   const { failureReporter } = await import('../../../lib/aws/log.ts');
   const report = failureReporter({ info() {}, warn() {}, error() {} });
   for (let i = 0; i < 2; i++) report('request.failed', {}, new Error('failed'));
-  expect(written).toMatchObject([{ HandlingFailures: 1 }, { HandlingFailures: 1 }]);
+  const failure = { HandlingFailures: 1, service: METRICS_SERVICE }; // the dimension that alarms watch
+  expect(written).toMatchObject([failure, failure]);
 });
 
 it('writes each event that was set aside', async () => {
@@ -46,7 +49,6 @@ it('writes each event that was set aside', async () => {
 
 it('writes a line with the fields that the filters of the runbook need', async () => {
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
-  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'deliver');
   const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void written.push(JSON.parse(text)));
   const { log } = await import('../../../lib/aws/log.ts');
   log.warn('summary.failed', { message_id: 'message-1' });

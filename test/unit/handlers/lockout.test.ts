@@ -81,6 +81,20 @@ describe('a project', () => {
     expect(commands).not.toContain('Query');
   });
 
+  it.each([
+    0, 1,
+  ])('counts on another admin key if the one that it counts on ends at the same time: %i', async (ended) => {
+    const expiring = await newAdmin(inAnHour());
+    const others = [await newAdmin(), await newAdmin()];
+    let tries = 0;
+    service.faults.around = async ({ name }, act) => {
+      if (name === 'TransactWrite' && ++tries === 1) await revoke(others[ended] ?? '');
+      return act();
+    };
+    expect((await service.as(expiring)('POST', `/v1/keys/${adminKey}/revoke`)).status).toBe(200);
+    delete service.faults.around;
+  });
+
   it('does not guard non-admin keys against lockout', async () => {
     const live = await project.key('live');
     expect((await restrict(live, ['192.0.2.1'])).status).toBe(200);

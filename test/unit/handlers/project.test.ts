@@ -12,7 +12,7 @@ describe('a project', () => {
     const { id, admin, email } = await service.project('Acme');
     const before = (await admin('GET', '/v1/project')).body;
     expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [] });
-    expect(before.source_addresses).toEqual(['192.0.2.1']);
+    expect(before.source_addresses).toEqual(['192.0.2.1', '192.0.2.2']);
     const emails = addresses();
     const after = { ...before, name: 'Acme <b>', emails };
     const body = { name: after.name, emails };
@@ -99,6 +99,20 @@ describe('an address that SES reports', () => {
     const before = emailsTo(other).length;
     await Promise.all([1, 2].map(() => service.stopEmails(id, bounced, 'complained')));
     expect([(await undeliverable()).length, emailsTo(other).length - before]).toEqual([1, 1]);
+  });
+
+  it('is marked although another one is reported at the same time', async () => {
+    const { id, bounced, other, undeliverable, confirm } = await setUp();
+    await confirm(bounced);
+    let marks = 0;
+    service.faults.aroundAll = async ({ input }, act) => {
+      const isFirst = JSON.stringify(input).includes('undeliverable') && ++marks === 1;
+      if (isFirst) await service.stopEmails(id, other, 'bounced'); // after the first report has read the project
+      return act();
+    };
+    await service.stopEmails(id, bounced, 'bounced');
+    delete service.faults.aroundAll;
+    expect(await undeliverable()).toHaveLength(2);
   });
 
   it('keeps its mark for 30 days, also if it is removed and added', async () => {

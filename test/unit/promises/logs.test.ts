@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/http/operations.ts';
+import { VARIABLES } from '../../support/runtime.ts';
 import { changing, newScene, perform, type Scene } from './scene.ts';
 
 const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];
@@ -14,6 +15,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'delivery.handling_failed': [...DELIVERY, ...MESSAGE],
   'event.fan_out_failed': ['event_id'],
   'stats.adding_failed': ['changes'],
+  'stats.change_unreadable': ['keys'],
   'key.use_not_recorded': ['key_id', 'error'],
   'summary.failed': MESSAGE,
   'connection.check_failed': MESSAGE,
@@ -110,6 +112,13 @@ describe('the log has only known fields, without credentials and content, of', (
           : undefined;
       await perform(scene, 'publishEvent');
       await scene.service.clock.advance(1000).catch(() => {}); // Lambda repeats a failed batch of stats
+    });
+  });
+
+  it('a change of the table that cannot be read', async () => {
+    await expectSafeLog(async ({ service }) => {
+      const Item = { pk: 'HOOK#whk_1#0', sk: 'evt_1', attempts: [CONTENT] };
+      service.db.execute({ name: 'Put', input: { TableName: VARIABLES.TABLE_NAME, Item } });
     });
   });
 });
