@@ -30,6 +30,7 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
       id,
       type,
       timestamp: new Date(at).toISOString(),
+      occurred_at: '2026-01-01T00:00:00.000Z',
       data: 'NUMBER',
     });
     const wanted = searchParams.get('type');

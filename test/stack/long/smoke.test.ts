@@ -137,13 +137,13 @@ describe('a check fails', () => {
     expect(await outcomeOf(SIGNED, { tunnel: { request } })).toMatchObject({ outcome: 'failed', reason });
   });
 
-  it('when the clean-up cannot delete a resource', async () => {
+  it('when the clean-up cannot delete resources, of which it tries every one', async () => {
     const response: Breakage['response'] = (response, request) => {
-      if (isOn('DELETE', /^\/v1\/webhooks/)(request)) response.status = 500;
+      if (isOn('DELETE', /^\/v1\/(webhooks|documents)/)(request)) response.status = 500;
     };
     expect(await outcomeOf(SIGNED, { service: { response } }, CLEAN_UP)).toMatchObject({
       outcome: 'failed',
-      reason: expect.stringMatching(/are left: DELETE \/v1\/webhooks\/.*: 500/),
+      reason: expect.stringMatching(/are left: DELETE \/v1\/webhooks\/.*: 500.*; DELETE \/v1\/documents\/.*: 500/),
     });
   });
 

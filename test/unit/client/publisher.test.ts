@@ -152,12 +152,16 @@ describe('a failed request', () => {
 describe('an invalid event', () => {
   const invalid = (revision: number) => revision % 10 === 0;
 
-  it('is dropped and reported, and the others are published in order', async () => {
+  it.each([
+    ['invalid_request', 400, true],
+    ['invalid_json', 400, false],
+    ['payload_too_large', 413, false],
+  ])('is dropped and reported, and the others are published in order: %s', async (code, status, isNamed) => {
     const fate = ({ events }: { events: NewEvent[] }) => {
       const places = revisionsOf(events).flatMap((revision, i) => (invalid(revision) ? [i] : []));
       if (places.length === 0) return 'works' as const;
       const errors = places.slice(0, 2).map((i) => ({ field: `events[${i}].data.revision`, detail: 'is invalid' }));
-      return { status: 400, problem: { code: 'invalid_request', errors } };
+      return { status, problem: { code, ...(isNamed && { errors }) } };
     };
     const { accepted, access } = ingest({ fate });
     const { publishAll, flush, rejected, stats } = await reporting(access);
@@ -165,7 +169,7 @@ describe('an invalid event', () => {
     await flush();
     expect(revisionsOf(accepted)).toEqual(upTo(55).filter((revision) => !invalid(revision)));
     expect(revisionsOf(rejected.map(([each]) => each))).toEqual([10, 20, 30, 40, 50]);
-    expect(rejected[0]?.[1].errors?.[0]?.detail).toBe('is invalid');
+    expect(rejected[0]?.[1].errors?.[0]?.detail).toBe(isNamed ? 'is invalid' : undefined);
     expect(stats()).toMatchObject({ published: 50, rejected: 5, buffered: 0 });
   });
 });
