@@ -9,12 +9,13 @@ interface Log {
   size: number;
 }
 
-/** The API with a webhook for each log. */
-function serving(logs: readonly Log[]): Call {
+/** The API with a webhook for each log. One request of a log fails, after so many others. */
+function serving(logs: readonly Log[], failing: { after: number }): Call {
   const webhooks = logs.map((_, i) => ({ id: String(i), status: 'enabled', failing_since: 'time' }));
   const call = async (route: string, { path, query }: { path: { id: string }; query: { cursor?: string } }) => {
     if (route === 'GET /v1/webhooks') return { value: { data: webhooks, next_cursor: null } };
     if (route === 'GET /v1/stats') return { value: { data: [] } };
+    if (failing.after-- === 0) return { problem: { code: 'unavailable' } };
     const { deliveries = [], size = 1 } = logs[Number(path.id)] ?? {};
     const [start, end] = [Number(query.cursor ?? 0), Number(query.cursor ?? 0) + size];
     const next_cursor = end < deliveries.length ? String(end) : null;
@@ -23,19 +24,25 @@ function serving(logs: readonly Log[]): Call {
   return call as unknown as Call;
 }
 
-it('lists each event once, newest first, with any pages of logs, also of test deliveries only', async () => {
+it('lists each event once, newest first, with any pages of logs, also of test deliveries only, and after a failure', async () => {
   const delivery = fc.record({ event_id: fc.integer({ min: 10, max: 60 }).map(String), test: fc.boolean() });
   const deliveries = fc
     .uniqueArray(delivery, { selector: ({ event_id }) => event_id })
     .map((each) => each.sort((a, b) => Number(b.event_id) - Number(a.event_id)));
   const log = fc.record({ deliveries, size: fc.integer({ min: 1, max: 4 }) });
   await fc.assert(
-    fc.asyncProperty(fc.array(log, { maxLength: 3 }), fc.integer({ min: 1, max: 9 }), async (logs, count) => {
+    fc.asyncProperty(fc.array(log, { maxLength: 3 }), fc.nat(9), fc.nat(8), async (logs, after, more) => {
+      const count = more + 1;
       const ids = logs.flatMap((each) => each.deliveries.flatMap(({ event_id, test }) => (test ? [] : event_id)));
       const expected = [...new Set(ids)].sort().reverse();
-      const read = undeliveredEvents(serving(logs), {});
+      const failing = { after };
+      const read = undeliveredEvents(serving(logs, failing), {});
       for (const upTo of [count, count + 30]) {
-        const { value } = await read(upTo);
+        const isBefore = failing.after >= 0;
+        const first = await read(upTo);
+        const hasFailed = isBefore && failing.after < 0;
+        expect(first.problem?.code).toBe(hasFailed ? 'unavailable' : undefined);
+        const { value } = hasFailed ? await read(upTo) : first;
         expect(value?.rows.map(({ id }) => id)).toEqual(expected.slice(0, upTo));
         expect(value?.next === null).toBe(expected.length <= upTo);
       }
