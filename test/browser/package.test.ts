@@ -92,7 +92,7 @@ describe('the npm package', () => {
       const keys = [];
       const answers = [429, 503, 201, 503, 503, 503];
       const send = async (request) => {
-        keys.push(request.headers.get('Idempotency-Key'));
+        keys.push(request.headers.get('Idempotency-Key') + await request.text());
         const status = answers.shift();
         return new Response('{}', { status, headers: { 'Retry-After': '0', 'Content-Type': 'application/json' } });
       };
