@@ -124,6 +124,12 @@ describe('an alarm', () => {
     expect(ofAws.filter((name) => !PUBLISHED.includes(name))).toEqual([]);
   });
 
+  it('watches the polls of an event source, and the events that Lambda stores or drops', () => {
+    const names = watched.map(({ MetricName }) => MetricName);
+    const counts = ['PolledEventCount', 'OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'];
+    expect(names).toEqual(expect.arrayContaining(counts));
+  });
+
   it.each([
     ['HandlingFailures', { failures: 3, attempts: 57 }, { failures: 3, attempts: 56 }],
     ['HandlingFailures', { failures: 2, attempts: undefined }, { failures: 3, attempts: undefined }],
