@@ -96,6 +96,12 @@ describe('the documents', () => {
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });
     await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
 
+    await put(admin, 'org:acme:doc-2', { title: 'Theirs again' });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete document' }).click();
+    await page.getByText('The document has changed. Close this dialog and open it again.').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('4');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('Document deleted.').waitFor();
