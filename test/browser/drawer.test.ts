@@ -157,11 +157,25 @@ describe('a row of the delivery log', () => {
 
 describe('a delivery of an event', () => {
   it('opens next to the event, one for each webhook', async () => {
-    const { project, id, events } = await threeDeliveries();
-    const page = await dashboard.signIn(project.adminKey, `/live/events/${events[0]}`);
-    await rows(page).first().locator('th a').click();
+    const { project, id } = await threeDeliveries();
+    const failing = await startReceiver(500);
+    const { id: otherId } = await createWebhook(project.admin, failing.url);
+    const { body: event } = await publish(project.admin);
+    for (const each of [id, otherId]) await eventually(() => deliveryOf(project.admin, each, event.id));
+    const page = await dashboard.signIn(project.adminKey, `/live/events/${event.id}`);
+    const request = await page.waitForRequest(new RegExp(`/v1/events/${event.id}/deliveries`));
+    expect(new URL(request.url()).searchParams.get('limit')).toBe('100'); // an environment can have 100 webhooks
+    await rows(page).filter({ hasText: 'succeeded' }).locator('th a').click();
     await drawer(page).getByText('Your endpoint accepted the event.').waitFor();
     expect(await shown(page)).toBe(id);
+    const neighbor = drawer(page).getByRole('button', { name: /^(Previous|Next)/, disabled: false });
+    await neighbor.click();
+    await drawer(page).getByText('Your endpoint failed.').waitFor();
+    expect(await shown(page)).toBe(otherId);
+    await drawer(page).getByRole('button', { name: 'Redeliver' }).click();
+    await failing.until(2);
+    await neighbor.click();
+    await drawer(page).getByText('Your endpoint accepted the event.').waitFor();
     await page.keyboard.press('Escape');
     await closed(page);
     await heading(page, 'document.changed').waitFor();
