@@ -236,11 +236,15 @@ describe('the status of a webhook', () => {
     const receiver = await startReceiver((response) => response.writeHead(503).end('The database is restarting'));
     const { id } = await createWebhook(admin, receiver.url);
     const { body: event } = await publish(admin);
-    await receiver.until(1);
-    const delivery = await eventually(async () => {
-      const { body } = await admin('GET', `/v1/webhooks/${id}/deliveries/${event.id}`);
-      return body.status === 'retrying' && body;
-    });
+    const path = `/v1/webhooks/${id}/deliveries/${event.id}`;
+    const retrying = (attempts: number) =>
+      eventually(async () => {
+        const { body } = await admin('GET', path);
+        return body.status === 'retrying' && body.attempts.length === attempts && body;
+      });
+    await retrying(1);
+    await admin('POST', `${path}/redeliver`); // starts a run with all retries
+    const delivery = await retrying(2);
     const page = await slowDashboard.signIn(adminKey, `/live/webhooks/${id}`);
     const callout = page.locator('.callout', { hasText: 'Failing for' });
     await callout.getByText('HTTP 503').waitFor();
