@@ -706,15 +706,16 @@ describe('the overview', () => {
 });
 
 describe('a page whose service is unavailable', () => {
+  const lose = async (route: Route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    await route.fulfill({ status: 500, body: '' });
+  };
+
   it('creates one webhook when the response to the first Save is lost', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks/new');
-    const lose = async (route: Route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      await route.fetch();
-      await route.fulfill({ status: 500, body: '' });
-    };
     await page.route('**/v1/webhooks?*', lose);
     await page.getByLabel('Endpoint URL').fill(receiver.url);
     await page.getByLabel('All events').check();
@@ -735,6 +736,20 @@ describe('a page whose service is unavailable', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await copyShown(page);
     expect((await project.admin('GET', '/v1/webhooks')).body.data).toHaveLength(2);
+  });
+
+  it('says that the new secret is lost when the response to a rotation is lost', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/settings`);
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    const rotate = page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' });
+    await page.route('**/rotate-secret*', lose);
+    await rotate.click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.unroute('**/rotate-secret*', lose);
+    await rotate.click();
+    await page.getByText('Rotate the secret of the webhook to get a new one.').waitFor();
   });
 
   it('shows an outage once, with one button that tries again', async () => {
