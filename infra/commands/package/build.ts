@@ -1,17 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
 import { bundleOptions } from '../../bundle.ts';
 import { localDirectory, projectRoot } from '../../project-root.ts';
 
 /*
- * npx node infra/commands/package/build.ts builds the npm package for integrators, and prints the path of its tarball, which each
- * release contains. The generator of types requires an older TypeScript, so it has its own package.json.
+ * npx node infra/commands/package/build.ts [DIRECTORY] builds the npm package for integrators in .local/package or another directory,
+ * which it empties, and prints the path of its tarball, which each release contains. The generator of types requires an older
+ * TypeScript, so it has its own package.json.
  */
 
-const directory = join(localDirectory, 'package');
+const directory = resolve(process.argv[2] ?? join(localDirectory, 'package'));
 const run = (command: string, ...args: string[]): string =>
   execFileSync(command, args, { cwd: directory, encoding: 'utf8' });
 

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyChange, fieldsOf, type Replica } from '../../../lib/client/replica.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -40,9 +41,10 @@ beforeAll(async () => {
     '--no-audit',
     '--no-fund',
   ]);
-  tarball = execFileSync(process.execPath, ['infra/commands/package/build.ts'], { encoding: 'utf8' }).trim();
   // Programs in a folder below node_modules/ find the packages of the engines, and nothing of this repository.
   home = mkdtempSync(join(ENGINES, 'node_modules/.run-'));
+  const build = ['infra/commands/package/build.ts', join(temporaryDirectory(), 'package')];
+  tarball = execFileSync(process.execPath, build, { encoding: 'utf8' }).trim();
   const client = join(home, 'node_modules/@document-sync-service/client');
   mkdirSync(client, { recursive: true });
   execFileSync('tar', ['--extract', '--file', tarball, '--strip-components=1', '--directory', client]);

@@ -160,7 +160,7 @@ describe('a guide works with a base URL and a key', () => {
   });
 
   it('receiving: listen and trigger of the npm package', async () => {
-    const build = ['infra/commands/package/build.ts'];
+    const build = ['infra/commands/package/build.ts', join(folderOf(), 'package')];
     const tarball = (await promisify(execFile)(process.execPath, build)).stdout.trim();
     const folder = folderOf();
     copyFileSync(tarball, join(folder, basename(tarball)));
