@@ -118,8 +118,9 @@ async function useOperations(): Promise<void> {
   }
 }
 
-/** Rejects requests after their idempotency keys are stored, and reads the deliveries of a document. */
-async function useRareRequests({ admin, webhook }: Scene): Promise<void> {
+/** Rejects requests after their idempotency keys are stored, reads the deliveries of a document, and reports an address. */
+async function useRareRequests({ service, projectId, admin, webhook }: Scene): Promise<void> {
+  await service.stopEmails(projectId, 'reported@example.com', 'complained');
   const headers = { 'Idempotency-Key': 'rejected' };
   const documents = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);
   await admin('POST', '/v1/tokens', { body: { documents, permissions: ['read'], ttl: 60 }, headers });
