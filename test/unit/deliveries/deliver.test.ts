@@ -29,6 +29,16 @@ describe('a delivery', () => {
     expect(JSON.parse(MessageBody)).toEqual(message({ attempt: 4 }));
   });
 
+  it('queues a pending retry without another attempt', async () => {
+    const own = await laneFunction();
+    await own.record(1, retrying);
+    await own.run(message());
+    expect([own.posts, own.sent()]).toMatchObject([[], [{ delaySeconds: 60, body: message({ attempt: 2 }) }]]);
+    expect((await own.delivery())?.retryPending).toBeUndefined();
+    await own.run(message());
+    expect([own.posts.length, own.sent().length]).toEqual([0, 1]);
+  });
+
   it.each([1, 4, 6])('reaches the same state after any call for attempt %i failed once', async (number) => {
     const outcomeOf = async (failing: number) => {
       const own = await laneFunction();

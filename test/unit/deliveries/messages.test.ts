@@ -20,6 +20,16 @@ const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMes
 });
 
 describe('a message of the deliveries queue', () => {
+  it.each<[string, QueueMessage]>([
+    ['a first attempt', message()],
+    ['the last attempt of a redelivery', message({ run: 7, attempt: MAX_ATTEMPTS, trigger: 'redelivery' })],
+    ['a first attempt with its event', carrying(message(), event())],
+    ['the first page of a recovery', recover()],
+    ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
+  ])('arrives unchanged: %s', (_, sent) => {
+    expect(parseMessage(JSON.stringify(sent))).toEqual(sent);
+  });
+
   it.each<[string, object]>([
     ['an unknown member', { ...message(), url: 'https://example.com' }],
     ['no attempt', message({ attempt: 0 })],

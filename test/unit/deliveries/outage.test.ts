@@ -78,6 +78,23 @@ describe.each([
     expect(await own.run(message({ attempt: number }))).toEqual([]);
     expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
   });
+
+  it('is sent again after a failure, also if its claim cannot be released', async () => {
+    for (const isReleased of [true, false]) {
+      const own = await failingLane();
+      own.fault = ({ name, input }) => {
+        if (name === 'SendEmail') throw refused;
+        const isRelease = name === 'Update' && /REMOVE #(warning|emailing)Until/.test(input.UpdateExpression);
+        if (isRelease && !isReleased) throw new Error('throttled');
+      };
+      expect(await own.run(message({ attempt: number }))).toEqual([0]);
+      expect(own.named('delivery.handling_failed')).toMatchObject([{ error: refused }]);
+      own.fault = () => {};
+      own.time += isReleased ? 0 : 61_000;
+      expect(await own.run(message({ attempt: number }))).toEqual([]);
+      expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
+    }
+  });
 });
 
 describe('the sixth failure', () => {

@@ -1,8 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoverMessage } from '../../../lib/deliveries/messages.ts';
+import { isRecoverable, stuckBefore } from '../../../lib/deliveries/recovery.ts';
 import { HOUR_MS, newId } from '../../memory/contracts/builders.ts';
-import { now, space } from './builders.ts';
+import { now, record, space } from './builders.ts';
 import { laneFunction } from './lane.ts';
+
+describe('a recoverable delivery', () => {
+  const isFound = (overrides: Parameters<typeof record>[0]) => isRecoverable(record(overrides), stuckBefore(now));
+  const longAgo = now - 24 * HOUR_MS - 1;
+
+  it.each(['failed', 'canceled', 'skipped'] as const)('ended without success: %s', (status) => {
+    expect(isFound({ status })).toBe(true);
+    expect(isFound({ status, test: true })).toBe(false);
+  });
+
+  it.each(['pending', 'retrying'] as const)('waits for an attempt that was due a day ago: %s', (status) => {
+    expect(isFound({ status, nextAttemptAt: longAgo })).toBe(true);
+    expect(isFound({ status, nextAttemptAt: longAgo + 1 })).toBe(false);
+    expect(isFound({ status, nextAttemptAt: longAgo, test: true })).toBe(false);
+  });
+
+  it('has not succeeded', () => {
+    expect(isFound({ status: 'succeeded', nextAttemptAt: longAgo })).toBe(false);
+  });
+});
 
 describe('a page of a recovery', () => {
   const page = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
