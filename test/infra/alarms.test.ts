@@ -65,6 +65,7 @@ const FIRES: Readonly<Record<string, [threshold: number, periodS: number, period
   EmailBounceRate: [0.05, 3600, 1],
   EmailComplaintRate: [0.001, 3600, 1],
 };
+
 // `test/stack/flows/alarms.test.ts` fires each of them for its cause.
 describe('an alarm', () => {
   it('links to a section of the runbook, whose contents list every section', () => {

@@ -101,13 +101,9 @@ export function expectConformance(
 /** Checks the request of an attempt against the OpenAPI document. */
 export function expectDelivery({ headers, body }: { headers: Readonly<Record<string, string>>; body: string }): void {
   const event = JSON.parse(body);
-  const { parameters } = (openApi.webhooks as Record<string, { post: { parameters: Header[] } }>)[event.type]?.post ?? {
-    parameters: [],
-  };
-  const names = Object.keys(headers).map((name) => name.toLowerCase());
-  const required = parameters.filter((each) => each.required).map(({ name }) => name.toLowerCase());
-  expect(required.length).toBeGreaterThan(0);
-  expect(names, `the headers of ${event.type}`).toEqual(expect.arrayContaining(required));
+  const operations: Readonly<Record<string, { post: { parameters: Header[] } }>> = openApi.webhooks;
+  const required = operations[event.type]?.post.parameters.filter((each) => each.required).map(({ name }) => name);
+  expect(Object.keys(headers), `the headers of ${event.type}`).toEqual(expect.arrayContaining(required ?? ['no type']));
   const schema = ['webhooks', event.type, 'post', 'requestBody', 'content', 'application/json', 'schema'];
   expect(violationsOf(event, ...schema), body.slice(0, 300)).toEqual([]);
 }

@@ -8,8 +8,6 @@ import type {
   SQSBatchResponse,
 } from 'aws-lambda';
 import { expect } from 'vitest';
-import * as createProject from '../../functions/create-project.ts';
-import * as projects from '../../functions/projects.ts';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { Item } from '../../infra/local/memory/expressions.ts';
 import { connect } from '../../lib/aws/backend.ts';
@@ -25,7 +23,7 @@ import { expectConformance, expectDelivery } from './conformance.ts';
 import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
 import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
-import { type Answer, type Client, projectOf } from './service.ts';
+import { type Answer, type Client, type CreatedProject, projectOf } from './service.ts';
 
 const HOST = '127.0.0.1:3000';
 const BASE_URL = `http://${HOST}`;
@@ -125,7 +123,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
 
   const entries = new Map<string, Handler>();
   /** Performs an invocation in the one execution environment of a function. */
-  function invoke(name: string, event: object): Promise<unknown> {
+  function invoke(name: string, event: unknown): Promise<unknown> {
     const entry = entries.get(name) ?? createEntry(name, runtime, isPosting ? {} : { poster: () => post });
     entries.set(name, entry);
     return entry(event as never, {} as Context);
@@ -310,9 +308,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
         },
       };
     },
-    createProject: createProject.create(runtime),
+    createProject: (input: unknown) => invoke('create-project', input) as Promise<CreatedProject>,
     /** Runs an operation on projects, like an operator. */
-    administer: projects.create(runtime),
+    administer: (input: unknown) => invoke('projects', input),
     db,
     /** Does all work that is due, and returns the state after it. */
     async snapshot(): Promise<MemorySnapshot> {
@@ -332,7 +330,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;
       now++;
-      return projectOf(await createProject.create(runtime)({ name, email }), as);
+      return projectOf((await invoke('create-project', { name, email })) as CreatedProject, as);
     },
   };
 }

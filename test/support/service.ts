@@ -106,9 +106,9 @@ export function useService(options: Options = {}): Service {
   };
 }
 
-interface CreatedProject {
+export interface CreatedProject {
   project: { id: string; email: string };
-  admin_key: { key: string };
+  admin_key: { id: string; key: string };
 }
 
 /** The clients of a new project. */

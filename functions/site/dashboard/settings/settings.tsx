@@ -65,7 +65,7 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
   const { value, field } = useForm({ name: project.name, emails: project.emails.join(', ') });
   const emails = addressesIn(value.emails);
-  const testing = useSending(() => call('POST /v1/project/test-mail'));
+  const testing = useSending(() => call('POST /v1/project/test-mail', {}));
   const test = async () => {
     const sent = await testing.send();
     if (sent) announce(`A test email is on its way to ${sent.emails.join(', ')}.`);

@@ -56,9 +56,7 @@ export type CallOptions<R extends Route> = ([PathOf<R>] extends [never]
   headers?: HeadersOf<R>;
   body?: BodyOf<R>;
 };
-/** The options, which only a route with a path parameter requires. */
-export type GivenOptions<R extends Route> = [PathOf<R>] extends [never] ? [CallOptions<R>?] : [CallOptions<R>];
-export type Call = <R extends Route>(route: R, ...options: GivenOptions<R>) => Promise<Result<ResponseOf<R>>>;
+export type Call = <R extends Route>(route: R, options: CallOptions<R>) => Promise<Result<ResponseOf<R>>>;
 
 type AnyOptions = {
   path?: Record<string, string>;
@@ -75,7 +73,7 @@ const unsettled = new Map<string, string>();
 
 /** Calls the API that served this page, with a key, in one environment. */
 export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
-  const call = async (route: string, options: AnyOptions = {}): Promise<Result<unknown>> => {
+  const call = async (route: string, options: AnyOptions): Promise<Result<unknown>> => {
     const { path = {}, query = {}, body } = options;
     const [method = '', template = ''] = route.split(' ');
     const url = new URL(

@@ -6,7 +6,6 @@ import {
   type Call,
   type CallOptions,
   createCall,
-  type GivenOptions,
   type Key,
   type Problem,
   type ResponseOf,
@@ -55,8 +54,7 @@ export function useRead<R extends Route & `GET ${string}`>(
   version = 0,
 ): Loaded<ResponseOf<R>> {
   const { call, environment } = useSession();
-  const read = () => call(route, ...([options] as unknown as GivenOptions<R>));
-  return useLoaded(JSON.stringify([environment, route, options]), read, version);
+  return useLoaded(JSON.stringify([environment, route, options]), () => call(route, options), version);
 }
 
 /** The sections whose operations accept only admin keys. */
@@ -72,7 +70,7 @@ type Project = ResponseOf<'GET /v1/project'>;
 export function useProject(version = 0): Loaded<Project | undefined> {
   const { call, isAdmin, keyId } = useSession();
   const read = async (): Promise<Result<Project | undefined>> =>
-    isAdmin ? call('GET /v1/project') : { value: undefined };
+    isAdmin ? call('GET /v1/project', {}) : { value: undefined };
   return useLoaded(keyId, read, version);
 }
 

@@ -39,7 +39,6 @@ it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
   expect(first).toMatch(/^[0-9a-f-]{36}$/);
   expect(other).not.toBe(first);
   expect(repeated === first).toBe(!isSettled);
-  await call('POST /v1/webhooks', { body: { ...options.body, description: 'another' } });
 });
 
 it('sends the parameters that are not empty, with the key and the environment, below the stage', async () => {
@@ -52,9 +51,9 @@ it('sends the parameters that are not empty, with the key and the environment, b
 
 it('reports a key that has ended, and no other problem', async () => {
   respond = problem(403, 'forbidden');
-  expect(await call('GET /v1/project')).toEqual({ problem: { status: 403, code: 'forbidden', detail: 'why' } });
+  expect(await call('GET /v1/project', {})).toEqual({ problem: { status: 403, code: 'forbidden', detail: 'why' } });
   expect(onUnauthorized).not.toHaveBeenCalled();
   respond = problem(401, 'unauthorized');
-  await call('GET /v1/project');
+  await call('GET /v1/project', {});
   expect(onUnauthorized).toHaveBeenCalledOnce();
 });
