@@ -117,7 +117,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     for (const { received } of endpoints.values()) received.forEach(expectDelivery);
     for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);
   });
-  for (const Item of from?.items ?? []) db.execute({ name: 'Put', input: { TableName: VARIABLES.TABLE_NAME, Item } });
+  db.put(from?.items ?? []);
   due.length = 0; // these changes have had their effects
   changes = from?.changes ?? 0;
 

@@ -5,7 +5,7 @@ import { connect } from '../../lib/aws/backend.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
 import { TABLE } from './dynamodb-table.ts';
 import { recordCommand } from './replay.ts';
-import { type Command as AwsCommand, runtimeWith } from './runtime.ts';
+import { type Command as AwsCommand, runtimeWith, VARIABLES } from './runtime.ts';
 
 /** The table of the service in memory. What happens to it also happens to a database after the tests (`replay.ts`). */
 export class RecordedDynamoDb extends MemoryDynamoDb {
@@ -13,6 +13,14 @@ export class RecordedDynamoDb extends MemoryDynamoDb {
 
   constructor(options?: MemoryDynamoDbOptions) {
     super(schemaOf(TABLE), options);
+  }
+
+  /** Stores items without conditions, in few commands. */
+  put(items: readonly object[]): void {
+    for (let i = 0; i < items.length; i += 25) {
+      const TransactItems = items.slice(i, i + 25).map((Item) => ({ Put: { TableName: VARIABLES.TABLE_NAME, Item } }));
+      this.execute({ name: 'TransactWrite', input: { TransactItems } });
+    }
   }
 
   override execute(command: Command): object {

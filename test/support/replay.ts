@@ -8,7 +8,13 @@ import { comparedTable } from './compared-table.ts';
  */
 
 /** Members whose value does not change the kind of a request. */
-const DATA = ['Key', 'Keys', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey', 'ClientRequestToken', 'Limit'];
+const DATA = [
+  ...['TableName', 'Key', 'Keys', 'Item', 'ExclusiveStartKey', 'Limit', 'ClientRequestToken'],
+  ...['ExpressionAttributeNames', 'ExpressionAttributeValues'],
+];
+/** The counters of stats, whose names contain data. */
+const COUNTERS = /#\w+_\w+ :\w+_\w+(, #\w+_\w+ :\w+_\w+)*/g;
+const POSITION = /position_\w+/g;
 const WRITES = ['Put', 'Update', 'Delete', 'TransactWrite'];
 /** The number of histories that a worker repeats at the same time. */
 const CONCURRENT = 4;
@@ -22,7 +28,9 @@ const wanted = new Map<Command[], number>();
 
 /** Records a command that a table in memory accepted, and its result or error. */
 export function recordCommand(history: Command[], command: Command, result: object): void {
-  const kind = JSON.stringify([command, kindOf(result)], (name, value) => (DATA.includes(name) ? undefined : value));
+  const kind = JSON.stringify([command, kindOf(result)], (name, value) => (DATA.includes(name) ? undefined : value))
+    .replace(COUNTERS, 'counters')
+    .replace(POSITION, 'position');
   const isNew = !known.has(kind);
   known.add(kind);
   // Other commands leave the table unchanged.

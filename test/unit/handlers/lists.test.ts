@@ -44,7 +44,7 @@ beforeAll(async () => {
     ...Array.from({ length: DOCUMENTS }, (_, i) => [document(i), revision(i)]).flat(),
     ...Array.from({ length: DELIVERIES }, (_, i) => delivery(i)),
   ];
-  for (const Item of items) service.db.execute({ name: 'Put', input: { TableName: 'table', Item } });
+  service.db.put(items);
 });
 
 /** Returns the result of `act` and the number of its queries. */

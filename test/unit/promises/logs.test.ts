@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/http/operations.ts';
-import { VARIABLES } from '../../support/runtime.ts';
 import { changing, newScene, perform, type Scene } from './scene.ts';
 
 const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];
@@ -117,8 +116,7 @@ describe('the log has only known fields, without credentials and content, of', (
 
   it('a change of the table that cannot be read', async () => {
     await expectSafeLog(async ({ service }) => {
-      const Item = { pk: 'HOOK#whk_1#0', sk: 'evt_1', attempts: [CONTENT] };
-      service.db.execute({ name: 'Put', input: { TableName: VARIABLES.TABLE_NAME, Item } });
+      service.db.put([{ pk: 'HOOK#whk_1#0', sk: 'evt_1', attempts: [CONTENT] }]);
     });
   });
 });
