@@ -41,10 +41,11 @@ export async function publisher<Event extends NewEvent>({
   }
 
   function send(): void {
-    if (sending === null && stats.buffered > 0)
-      sending = sendAll().finally(() => {
-        sending = null;
-      });
+    if (sending !== null || stats.buffered === 0 || isEnded()) return;
+    sending = sendAll().finally(() => {
+      sending = null;
+      send(); // an event can be added after the last check of the loop
+    });
   }
 
   async function sendAll(): Promise<void> {

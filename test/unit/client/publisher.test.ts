@@ -50,6 +50,17 @@ describe('a batch', () => {
     expect(published).toEqual([3]);
   });
 
+  it('is sent for an event that the application publishes when it learns that another one was published', async () => {
+    const { requests, access } = ingest();
+    const created = await publisher({
+      ...access,
+      onPublished: () => void (requests.length === 1 && created.publish(event(2))),
+    });
+    await created.publish(event(1));
+    await seconds(2);
+    expect(requests.map(({ events }) => revisionsOf(events))).toEqual([[1], [2]]);
+  });
+
   it('is sent immediately with 100 events or 1 MiB', async () => {
     const { requests, access } = ingest();
     const { publishAll, publish } = await reporting(access);
