@@ -94,6 +94,14 @@ export const promises: Readonly<Record<string, Promised>> = {
     return each('AWS::CloudWatch::Alarm', isKept)(template);
   },
 
+  'a stage writes no execution logs, which contain paths and therefore keys': each(
+    'AWS::ApiGateway::Stage',
+    ({ MethodSettings = [] }) =>
+      MethodSettings.every(
+        ({ LoggingLevel = 'OFF', DataTraceEnabled = false }) => LoggingLevel === 'OFF' && !DataTraceEnabled,
+      ),
+  ),
+
   'an alarm decides about missing data explicitly': each(
     'AWS::CloudWatch::Alarm',
     ({ TreatMissingData }) =>

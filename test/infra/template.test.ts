@@ -153,10 +153,11 @@ describe('the template', () => {
   });
 
   it.each([
-    ['retain', true],
-    ['destroy', false],
-  ] as const)('with dataRetention=%s has termination protection: %s', (dataRetention, isProtected) => {
-    const { artifacts } = synthUnvalidated(createApp(appProps({ dataRetention }))).manifest;
+    [{ dataRetention: 'retain' }, true],
+    [{ ...everyOption, table, dataRetention: 'retain' }, true],
+    [{ dataRetention: 'destroy' }, false],
+  ] as const)('with %j has termination protection: %s', (settings, isProtected) => {
+    const { artifacts } = synthUnvalidated(createApp(appProps(settings))).manifest;
     expect(artifacts?.DocumentSyncService?.properties).toMatchObject({ terminationProtection: isProtected });
   });
 

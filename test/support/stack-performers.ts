@@ -42,7 +42,9 @@ export function stackPerformers(stack: LocalStack): Performers {
     ListObjectsV2: ({ Bucket }) => ({ Contents: [...bucket(Bucket).keys()].map((Key) => ({ Key })) }),
     GetObject: ({ Bucket, Key }) => ({ Body: { transformToString: async () => bucket(Bucket).get(Key) } }),
     DeleteObject: ({ Bucket, Key }) => bucket(Bucket).delete(Key),
-    ReceiveMessage: (input) => sqs.send(new ReceiveMessageCommand({ ...input, WaitTimeSeconds: 0 })),
+    // A short poll can find nothing (SQS Developer Guide).
+    ReceiveMessage: async (input) =>
+      input.WaitTimeSeconds > 0 ? sqs.send(new ReceiveMessageCommand({ ...input, WaitTimeSeconds: 0 })) : {},
     DeleteMessage: pass,
     SendMessage: pass,
     SendMessageBatch: pass,

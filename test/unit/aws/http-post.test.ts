@@ -106,6 +106,14 @@ describe('time', () => {
 });
 
 describe('a connection', () => {
+  it("has a second for each of several addresses, because Node's 250 ms exclude distant endpoints", async () => {
+    const connecting = vi.spyOn(http.Agent.prototype, 'createConnection');
+    const { url } = await endpoint(OK);
+    expect(await post(to(url))).toMatchObject(ok);
+    const limits = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1000 };
+    expect(connecting.mock.calls.map(([options]) => options)).toEqual([expect.objectContaining(limits)]);
+  });
+
   it('records a failed connection with its reason', async () => {
     const server = net.createServer();
     const port = await listen(server);

@@ -83,7 +83,7 @@ export function Bars({ kinds, bars, max, rows = [], empty, children }: BarsProps
               <tr key={i}>
                 <th scope="row">{href ? <a href={href}>{label}</a> : label}</th>
                 {values.map((value, kind) => (
-                  <td key={kind}>{value}</td>
+                  <td key={kind}>{inWords(value)}</td>
                 ))}
                 {rows.map((row) => (
                   <td key={row.name}>{textIn(row, i)}</td>
