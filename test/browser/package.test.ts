@@ -152,7 +152,7 @@ describe('the npm package', () => {
       console.log(JSON.stringify([
         await outcome({}),
         await outcome({ headers: new Headers(headers), body: new TextEncoder().encode(body) }),
-        await outcome({ secret: ['whsec_' + btoa('another secret of a webhook'), secret] }),
+        await outcome({ secret: ['', 'whsec_!', 'whsec_' + btoa('another secret of a webhook'), secret] }),
         await outcome({ body: body + ' ' }),
         await outcome({ secret: 'another' }),
         await outcome({ secret: 'whsec_!' }),

@@ -11,56 +11,81 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 
 const dashboard = useDashboard(useService());
 
-/** A place of each page, and of several statuses. */
-const PLACES: readonly (readonly [name: string, place: string])[] = [
-  ['overview', ''],
-  ['events', '/events'],
-  ['event-0', `/events/${idOf.event(0)}`],
-  ['event-delivery', `/events/${idOf.event(0)}?delivery=${idOf.webhook(1)}`],
-  ['webhooks', '/webhooks'],
-  ['webhook-new', '/webhooks/new'],
-  ...[0, 1, 2].map((index) => [`webhook-${index}`, `/webhooks/${idOf.webhook(index)}`] as const),
-  ...[0, 1].map((index) => [`webhook-settings-${index}`, `/webhooks/${idOf.webhook(index)}/settings`] as const),
-  ['delivery', `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(0)}`],
-  ['keys', '/keys'],
-  ['key-new', '/keys/new'],
-  ...[0, 1, 2, 3].map((index) => [`key-${index}`, `/keys/${idOf.key(index)}`] as const),
-  ['tokens', '/tokens'],
-  ['documents', '/documents'],
-  ['document-new', '/documents?new=1'],
-  ['document', `/documents/${idOf.document(0)}`],
-  ['settings', '/settings'],
-];
+/** In a page: the number of requests without a response. */
+declare let pending: number;
 
-/** An event of each other type has the same buttons. */
-const OTHERS = [1, 2, 3, 4, 5].map((index) => [`event-${index}`, `/events/${idOf.event(index)}`] as const);
+/** The places of each section: every page, in several statuses. */
+const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  overview: { overview: '', settings: '/settings', tokens: '/tokens' },
+  events: {
+    events: '/events',
+    'event-0': `/events/${idOf.event(0)}`,
+    'event-delivery': `/events/${idOf.event(0)}?delivery=${idOf.webhook(1)}`,
+  },
+  webhooks: { webhooks: '/webhooks', ...placesOf('webhook', [0, 1, 2], (index) => `/webhooks/${idOf.webhook(index)}`) },
+  'a webhook': {
+    'webhook-new': '/webhooks/new',
+    ...placesOf('webhook-settings', [0, 1], (index) => `/webhooks/${idOf.webhook(index)}/settings`),
+    delivery: `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(0)}`,
+  },
+  keys: {
+    ...{ keys: '/keys', 'key-new': '/keys/new' },
+    ...placesOf('key', [0, 1, 2, 3], (index) => `/keys/${idOf.key(index)}`),
+  },
+  documents: {
+    documents: '/documents',
+    'document-new': '/documents?new=1',
+    document: `/documents/${idOf.document(0)}`,
+  },
+};
+
+/** Places with the same buttons as others. */
+const MORE_PLACES = {
+  ...placesOf('event', [1, 2, 3, 4, 5], (index) => `/events/${idOf.event(index)}`),
+  'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
+};
+
+function placesOf(name: string, indexes: readonly number[], placeOf: (index: number) => string) {
+  return Object.fromEntries(indexes.map((index) => [`${name}-${index}`, placeOf(index)]));
+}
 
 /** Signs in to an imaginary service. */
 async function openDashboard(place: string) {
   const requests = new Set<string>();
-  let pending = 0;
   const page = await dashboard.open(`/dashboard#/live${place}`, { timezoneId: 'UTC', locale: 'en-GB' });
   await page.clock.setFixedTime(NOW);
+  await page.addInitScript(() => {
+    const send = fetch;
+    Object.assign(globalThis, {
+      pending: 0,
+      fetch: (...request: Parameters<typeof fetch>) => {
+        pending++;
+        return send(...request).finally(() => pending--);
+      },
+    });
+  });
   await page.route('**/v1/**', async (route) => {
-    pending++;
     const request = route.request();
     const url = new URL(request.url());
     const body = request.postData();
     requests.add(`${request.method()} ${decodeURIComponent(url.pathname + url.search)}${body ? ` ${body}` : ''}`);
     const json = distinctResponse(request.method(), url);
-    await route.fulfill(json ? { status: 200, json } : { status: 204 }).finally(() => pending--);
+    await route.fulfill(json ? { status: 200, json } : { status: 204 });
   });
   /** Waits until the page shows everything that it loads. Returns the requests since the last call. */
   const settled = async (): Promise<string[]> => {
-    do await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
-    while (pending > 0 || (await page.locator('.skeleton').count()) > 0);
-    await page.evaluate(() => {
+    await page.evaluate(async () => {
+      for (let quiet = 0; quiet < 3; ) {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        quiet = pending === 0 && !document.querySelector('.skeleton') ? quiet + 1 : 0;
+      }
       for (const details of document.querySelectorAll('details')) details.open = true;
     });
     const sent = [...requests].sort();
     requests.clear();
     return sent;
   };
+  await page.reload(); // with the script
   await signInWith(page, `svc_admin_${'0'.repeat(50)}`);
   await page.locator('main').waitFor();
   await settled();
@@ -73,13 +98,18 @@ async function openDashboard(place: string) {
   return { page, settled, reload };
 }
 
-it.each(OTHERS)('%s', async (name, place) => {
+it.each(Object.entries(MORE_PLACES))('%s', async (name, place) => {
   const { page, reload } = await openDashboard(place);
-  const text = [...(await reload()), await shownIn(page.locator('main')), ''];
+  const requests = await reload();
+  const text = [...requests, await shownIn(page.locator('main, dialog').last()), ''];
   await expect(text.join('\n')).toMatchFileSnapshot(`pages/${name}.yaml`);
 });
 
-it.each(PLACES)('%s', async (name, place) => {
+it.each(Object.entries(SECTIONS))('%s', async (_, places) => {
+  await Promise.all(Object.entries(places).map(([name, place]) => expectPage(name, place)));
+});
+
+async function expectPage(name: string, place: string): Promise<void> {
   const { page, settled, reload } = await openDashboard(place);
   const dialogs = page.getByRole('dialog');
   const text = await reload();
@@ -88,42 +118,54 @@ it.each(PLACES)('%s', async (name, place) => {
   const before = await shownIn(main);
   text.push(before);
 
-  // Each button, what it changes, and the request of its form.
-  const names = await main
-    .getByRole('button')
-    .evaluateAll((buttons) => buttons.map((each) => each.ariaLabel ?? each.textContent));
-  for (const [i, button] of names.entries()) {
-    if (names.findIndex((each) => withoutDigits(each) === withoutDigits(button)) !== i) continue;
-    if (i > 0) await reload();
-    await fill(main);
-    await main.getByRole('button').nth(i).click();
-    text.push('', `# ${button}`, ...(await settled()));
+  const press = async (name: string | null, button: Locator, prepare: typeof fill) => {
+    await reload();
+    await prepare(main);
+    await button.click();
+    text.push('', `# ${name}`, ...(await settled()));
     if ((await dialogs.count()) <= Number(isDrawer)) {
-      if (!(await main.isVisible())) continue;
       const known = new Set(before.split('\n'));
-      text.push(...(await shownIn(main)).split('\n').filter((line) => !known.has(line)));
-      continue;
+      const after = (await main.isVisible()) ? await shownIn(main) : '';
+      text.push(...after.split('\n').filter((line) => !known.has(line)));
+      return;
     }
     const dialog = dialogs.last();
     text.push(await shownIn(dialog));
     const submit = dialog.locator('button[type=submit]');
-    if ((await submit.count()) === 0) continue;
-    await fill(dialog);
+    if ((await submit.count()) === 0) return;
+    await prepare(dialog);
     await submit.click();
     text.push(...(await settled()));
     if ((await dialogs.count()) > Number(isDrawer)) text.push(await shownIn(dialog));
+  };
+
+  // Each button, what it changes, and the request of its form, also of one with empty fields.
+  const buttons = main.getByRole('button');
+  const names = await buttons.evaluateAll((all) => all.map((each) => each.ariaLabel ?? each.textContent));
+  for (const [i, button] of names.entries()) {
+    if (names.findIndex((each) => withoutDigits(each) === withoutDigits(button)) !== i) continue;
+    await press(button, buttons.nth(i), fill);
   }
+  await reload();
+  const save = main.locator('form:not([role=search]) button[type=submit]');
+  if ((await save.count()) > 0) await press('Without values', save.first(), clear);
   await expect([...text, ''].join('\n')).toMatchFileSnapshot(`pages/${name}.yaml`);
-});
+}
+
+const fieldsIn = (place: Locator) =>
+  place.locator('form:not([role=search]) :is(input[type=text],input[type=url],textarea):visible').all();
 
 /** Fills the empty fields of forms. */
-async function fill(within: Locator): Promise<void> {
-  const fields = within.locator('form:not([role=search]) :is(input[type=text],input[type=url],textarea):visible');
-  for (const field of await fields.all()) {
+async function fill(place: Locator): Promise<void> {
+  for (const field of await fieldsIn(place)) {
     if ((await field.inputValue()) !== '') continue;
     const label = await field.evaluate((element) => (element as HTMLInputElement).labels?.[0]?.textContent);
     await field.fill(`typed as ${label}`);
   }
+}
+
+async function clear(place: Locator): Promise<void> {
+  for (const field of await fieldsIn(place)) await field.fill('');
 }
 
 /** What a page shows to assistive technology, without the names of rows, which repeat their cells. */

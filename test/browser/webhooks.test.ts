@@ -379,8 +379,14 @@ describe('an endpoint that fails', () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // shown before the confirmation
+    const ends = new Set<string | null>();
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (request.method() === 'GET' && pathname.endsWith('/recover')) ends.add(searchParams.get('until'));
+    });
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByRole('status').getByText('All 2 deliveries were sent again.').waitFor();
+    expect(ends.size, 'the progress counts no later failure').toBe(1);
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await clicks()).toBe(5);
     await expect.poll(() => badge(page)).toBe('enabled');

@@ -34,7 +34,7 @@ it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
   await call('POST /v1/webhooks', options);
   await call('POST /v1/webhooks', { body: { ...options.body, description: 'another' } });
   respond = async () => Response.json({ id: 'whk_1' }, { status: 201 });
-  await call('POST /v1/webhooks', options);
+  await createCall('svc_admin_1', 'sandbox', onUnauthorized)('POST /v1/webhooks', options); // after the user signed in again
   const [first, other, repeated] = requests.map(({ headers }) => headers['Idempotency-Key']);
   expect(first).toMatch(/^[0-9a-f-]{36}$/);
   expect(other).not.toBe(first);
