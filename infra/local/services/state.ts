@@ -14,7 +14,7 @@ export interface State {
   messages: Map<string, KeptMessage>;
   /** Schedules by group and name. */
   schedules: Map<string, Schedule>;
-  /** The sequence number of the last consumed record, by shard of the table stream. */
+  /** The sequence number of the last consumed record, by function and shard of the table stream. */
   positions: Map<string, string>;
   /** Emails by id, oldest first. */
   emails: Map<string, SentEmail>;

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { targetOf } from '../../../infra/commands/target.ts';
+import { openState } from '../../../infra/local/services/state.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -40,6 +41,9 @@ it.each([
   expect((await second.stop()).code).toBe(0);
   await eventually(() => !pids.some(isRunning));
   expect(existsSync(join(directory, 'stack.json'))).toBe(false);
+  const places = openState(join(directory, 'kept', database))?.positions.keys() ?? [];
+  const consumers = new Set(Array.from(places, (place) => place.split(' ')[0]));
+  expect(consumers.size, 'the fan-out and the stats continue at positions of their own').toBe(2);
 });
 
 it('does not replace stack.json while another stack of the directory runs, and leaves nothing behind when npm or the stack is ended', async () => {

@@ -9,12 +9,20 @@ interface Log {
   size: number;
 }
 
-/** The API with a webhook for each log. One request of a log fails, after so many others. */
+const DAY_MS = 86_400_000;
+
+/**
+ * The API with a webhook for each log. The first one fails. The others failed when the events began, which are kept for 30 days. One
+ * request of a log fails, after so many others.
+ */
 function serving(logs: readonly Log[], failing: { after: number }): Call {
-  const webhooks = logs.map((_, i) => ({ id: String(i), status: 'enabled', failing_since: 'time' }));
-  const call = async (route: string, { path, query }: { path: { id: string }; query: { cursor?: string } }) => {
+  const webhooks = logs.map((_, i) => ({ id: String(i), status: 'enabled', failing_since: i === 0 ? 'time' : null }));
+  const counts = { delivered: 0, failed: 1, skipped: 0, canceled: 0, attempts_failed: 6, latency_ms: {} };
+  const stats = webhooks.map(({ id }) => ({ webhook_id: id, at: Date.now() - 29 * DAY_MS, ...counts }));
+  type Options = { path: { id: string }; query: { cursor?: string; from: string } };
+  const call = async (route: string, { path, query }: Options) => {
     if (route === 'GET /v1/webhooks') return { value: { data: webhooks, next_cursor: null } };
-    if (route === 'GET /v1/stats') return { value: { data: [] } };
+    if (route === 'GET /v1/stats') return { value: { data: stats.filter(({ at }) => at >= Date.parse(query.from)) } };
     if (failing.after-- === 0) return { problem: { code: 'unavailable' } };
     const { deliveries = [], size = 1 } = logs[Number(path.id)] ?? {};
     const [start, end] = [Number(query.cursor ?? 0), Number(query.cursor ?? 0) + size];
