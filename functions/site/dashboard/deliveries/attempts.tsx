@@ -27,10 +27,9 @@ export function Attempts({ of: { attempts }, event }: Props) {
               <details open={i === attempts.length - 1}>
                 <summary>
                   <strong>Attempt {attempt.number}</strong>
-                  <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>
-                  <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>
-                  <span class="muted">{TRIGGER_NAMES[attempt.trigger]}</span>
-                  <Time at={attempt.at} />
+                  <span class={isSuccess(attempt) ? 'outcome good' : 'outcome bad'}>{outcomeText(attempt)}</span>{' '}
+                  <span class="muted">{attempt.duration_ms.toLocaleString()} ms</span>{' '}
+                  <span class="muted">{TRIGGER_NAMES[attempt.trigger]}</span> <Time at={attempt.at} />
                 </summary>
                 <Exchange of={attempt} before={attempts[i - 1]} body={body} />
               </details>

@@ -126,7 +126,7 @@ function RevokeDialog({ of: key, onClose, onChange }: DialogProps) {
       onClose={onClose}
     >
       <p>
-        <strong>{nameOf(key)}</strong> stops working immediately, and so do the tokens minted with it. This cannot be
+        <strong>{nameOf(key)}</strong> stops working immediately, and so do the tokens created with it. This cannot be
         undone.
       </p>
       {key.id === keyId && (
