@@ -39,6 +39,24 @@ describe('a delivery', () => {
     expect([own.posts.length, own.sent().length]).toEqual([0, 1]);
   });
 
+  it('is received again, without an attempt, after a failure of the function itself', async () => {
+    const own = await laneFunction();
+    own.answer = () => Promise.reject(new Error('too many open files'));
+    expect(await own.run(message())).toEqual([0]);
+    expect([await own.delivery(), own.sent(), own.named('delivery.handling_failed').length]).toEqual([
+      undefined,
+      [],
+      1,
+    ]);
+  });
+
+  it.each([3, 4, 5])('warns the project only after attempt 4: %i', async (number) => {
+    const own = await laneFunction();
+    own.answer = responds(500);
+    await own.run(message({ attempt: number }));
+    expect(own.emails().map(({ subject }) => subject.split(':')[0])).toEqual(number === 4 ? ['Webhook failing'] : []);
+  });
+
   it.each([1, 4, 6])('reaches the same state after any call for attempt %i failed once', async (number) => {
     const outcomeOf = async (failing: number) => {
       const own = await laneFunction();
@@ -115,6 +133,7 @@ describe('the lane of a delivery', () => {
     ['quick', 1000, true, { isDeferred: true, isSuspected: true }],
     ['quick', 300, false, { isDeferred: true, isSuspected: true }],
     ['new', 900, true, { quickSince: now + 600_000 }],
+    ['new', 1200, false, { quickSince: now + 600_000 }],
   ])('changes from %s after %d ms (first overdue attempt: %s)', async (lane, ms, isFirst, expected) => {
     const own = await laneFunction({}, { lane });
     own.answer = async (...args) => {
