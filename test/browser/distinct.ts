@@ -3,8 +3,8 @@ import { operationsByPath } from '../../lib/http/operations.ts';
 import { openApi } from '../support/openapi.ts';
 
 /*
- * Responses of an imaginary service: every member of every resource has a value of its own, so that a page that shows the wrong
- * one is seen. A value depends only on the place of its member in the OpenAPI document and on the number of its entry.
+ * Creates responses from the OpenAPI document. Every member of every resource has a unique value, so a test can see which member a
+ * page displays. A value depends only on the path of its member in the document and on the index of its entry.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schemas of many shapes

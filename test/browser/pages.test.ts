@@ -5,13 +5,14 @@ import { signInWith, useDashboard } from './browser.ts';
 import { distinctResponse, idOf, NOW } from './distinct.ts';
 
 /*
- * What every page shows and sends, in files that Vitest compares (`--update` writes them). In a review of a change, read them:
- * each value has the name of its member.
+ * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
+ * contains the name of its member, so a file shows which member a page displays. Review these files with every change.
+ * `npm run test:browser -- --update` writes them.
  */
 
 const dashboard = useDashboard(useService());
 
-/** In a page: the number of requests without a response. */
+/** The number of requests without a response, which a script counts in the page. */
 declare let pending: number;
 
 /** The places of each section: every page, in several statuses. */
@@ -49,7 +50,7 @@ function placesOf(name: string, indexes: readonly number[], placeOf: (index: num
   return Object.fromEntries(indexes.map((index) => [`${name}-${index}`, placeOf(index)]));
 }
 
-/** Signs in to an imaginary service. */
+/** Signs in and opens a place. The API returns the responses of `distinct.ts`. */
 async function openDashboard(place: string) {
   const requests = new Set<string>();
   const page = await dashboard.open(`/dashboard#/live${place}`, { timezoneId: 'UTC', locale: 'en-GB' });
@@ -168,7 +169,7 @@ async function clear(place: Locator): Promise<void> {
   for (const field of await fieldsIn(place)) await field.fill('');
 }
 
-/** What a page shows to assistive technology, without the names of rows, which repeat their cells. */
+/** Returns the accessible content of an element as YAML, without the names of rows, which repeat their cells. */
 const shownIn = async (place: Locator) => (await place.ariaSnapshot()).replace(/- '?row ".*?"'?:$/gm, '- row:');
 
 const withoutDigits = (text: string | null) => text?.replace(/\d/g, '');
