@@ -11,8 +11,8 @@ export default defineConfig({
     env: { TZ: 'Pacific/Chatham' }, // the browser inherits it. A local time that is sent as UTC is then in the future
     isolate: false, // the files of a worker share its stacks
     maxWorkers: 2,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
   },
 });
