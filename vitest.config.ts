@@ -13,10 +13,10 @@ export const LONG = [
   'test/unit/site/docs/receivers.test.ts',
 ];
 
-/** Slow files. They start first, so that none of them runs alone at the end. */
-const EARLY = /\/(flows|upgrades)\/|\/long\/smoke|\/http\/limits/;
-/** Files with long histories. After the others, little of them is new and must be repeated (`replay.ts`). */
-const LATE = /\/simulation\/|\/grants|\/handlers\/(lists|emails)/;
+/** Slow files. They start first, so that a worker does not run one of them alone at the end. */
+const EARLY = /\/(flows|upgrades)\/|\/planted-bugs|\/long\/smoke|\/http\/limits/;
+/** Files with long histories. They start last, because `replay.ts` repeats only commands that are new to a worker. */
+const LATE = /\/simulation\/simulation|\/grants|\/handlers\/(lists|emails)/;
 
 class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

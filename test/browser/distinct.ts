@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { operationsByPath } from '../../lib/http/operations.ts';
-import { openApi } from '../support/openapi.ts';
+import { EVENT_TYPES } from '../../lib/events/types.ts';
+import { schemaNameOf } from '../../lib/http/openapi/schemas.ts';
+import { openApi, pathOf } from '../support/openapi.ts';
 
 /*
  * Creates responses from the OpenAPI document. Every member of every resource has a unique value, so a test can see which member a
@@ -36,16 +37,13 @@ const REFERENCES: Readonly<Record<string, (index: number) => string>> = {
 /** Returns the response to a request. A resource has the number at the end of its id. A list has two pages. */
 export function distinctResponse(method: string, { pathname, searchParams }: URL): object | null {
   const path = decodeURIComponent(pathname);
-  const template = [...operationsByPath.keys()]
-    .sort((a, b) => a.split('{').length - b.split('{').length)
-    .find((each) => new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
-  const operation: Schema | undefined = template && openApi.paths[template]?.[method.toLowerCase()];
-  const response: Schema | undefined = operation && Object.values<Schema>(operation.responses)[0];
-  const schema = response?.content?.['application/json']?.schema;
+  const template = pathOf(path) ?? '';
+  const operation: Schema = openApi.paths[template]?.[method.toLowerCase()];
+  const schema = Object.values<Schema>(operation.responses)[0].content?.['application/json']?.schema;
   if (!schema) return null;
   const isSecondPage = searchParams.has('cursor');
   const index = isSecondPage ? ENTRIES : Number(/(\d{3,})(?=(\/[a-z-]+)?$)/.exec(path)?.[1] ?? 0);
-  const body = valueFor(schema, template ?? '', '', index) as object;
+  const body = valueFor(schema, template, '', index) as object;
   return 'next_cursor' in body ? { ...body, next_cursor: isSecondPage ? null : 'second page' } : body;
 }
 
@@ -99,9 +97,5 @@ const IDS: Readonly<Record<string, (index: number) => string>> = {
   CreatedKey: idOf.key,
   Webhook: idOf.webhook,
   WebhookWithSecret: idOf.webhook,
-  ...Object.fromEntries(Object.keys(openApi.webhooks).map((type) => [eventSchemaOf(type), idOf.event])),
+  ...Object.fromEntries(EVENT_TYPES.map((type) => [schemaNameOf(type), idOf.event])),
 };
-
-function eventSchemaOf(type: string): string {
-  return type.replace(/(^|\.)(\w)/g, (_, __, letter) => letter.toUpperCase());
-}

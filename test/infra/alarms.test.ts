@@ -38,7 +38,7 @@ const PUBLISHED = [
   ...['Reputation.BounceRate', 'Reputation.ComplaintRate'].map((name) => `AWS/SES ${name}`),
 ];
 
-/** When an alarm fires, as the runbook says: at a threshold, per period in seconds, in so many periods. */
+/** The threshold, the period in seconds and the number of periods of each alarm, as in the runbook. */
 const FIRES: Readonly<Record<string, [threshold: number, periodS: number, periods: number]>> = {
   DeadLettersNotEmpty: [0, 60, 1],
   FailedSchedulesNotEmpty: [0, 60, 1],

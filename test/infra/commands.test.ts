@@ -34,8 +34,8 @@ function run(line: string, performers?: Performers, members?: Partial<Shell>) {
   return ran(GROUPS[group as keyof typeof GROUPS], args, performers, members);
 }
 
-/** What the function of the stack returns: a page of projects, a project or a page of an export. */
 const LINE = '{"text":"\u009b2J\u202e"}';
+/** The response of the function of the stack: a page of projects, a project or a page of an export, with hostile characters. */
 const RESULT = { name: '\u009b2J', data: [{ name: '\u202e' }], lines: [LINE], next: null };
 const OUTPUTS = ['Projects', 'CreateProject'].map((name) => ({ OutputKey: `${name}Function`, OutputValue: name }));
 /** The function that the last command invoked, and its input. */

@@ -84,7 +84,7 @@ const UNNAMEABLE = new Set([
 /** The attributes that a scan of the whole table can read. */
 const KEY_ATTRIBUTES = '["pk","sk","keysOf"]';
 
-/** What is true of every resource of its type, with any settings. */
+/** The promises that every resource of a type keeps, with any settings. */
 export const promises: Readonly<Record<string, Promised>> = {
   'an alarm notifies the topic in the outputs of its start and its end, if there is one': (template) => {
     const outputs = Object.values(template.findOutputs('AlarmTopic'));
@@ -355,7 +355,7 @@ export const promises: Readonly<Record<string, Promised>> = {
     ...each(
       'AWS::IAM::Role',
       ({ AssumeRolePolicyDocument }) =>
-        // These services assume only the roles of their own functions and APIs.
+        // These services assume only the roles of their functions and APIs.
         /lambda|apigateway/.test(JSON.stringify(AssumeRolePolicyDocument.Statement[0].Principal)) ||
         JSON.stringify(AssumeRolePolicyDocument.Statement[0].Condition) ===
           '{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"},"aws:SourceArn":{"Fn::GetAtt":["RetrySchedules","Arn"]}}}',

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { METHODS } from '../../infra/local/gateway/routes.ts';
 import { operationsByPath } from '../../lib/http/operations.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/http/problems.ts';
-import { openApi, violationsOf } from './openapi.ts';
+import { openApi, pathOf, violationsOf } from './openapi.ts';
 import type { Answer } from './service.ts';
 
 interface Response {
@@ -107,11 +107,3 @@ export function expectDelivery({ headers, body }: { headers: Readonly<Record<str
   const schema = ['webhooks', event.type, 'post', 'requestBody', 'content', 'application/json', 'schema'];
   expect(violationsOf(event, ...schema), body.slice(0, 300)).toEqual([]);
 }
-
-/** The paths of operations, those with the fewest parameters first. */
-const patterns = [...operationsByPath.keys()]
-  .sort((a, b) => a.split('{').length - b.split('{').length)
-  .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
-
-/** Returns the path of the operation for a request. */
-const pathOf = (route: string): string | undefined => patterns.find(({ pattern }) => pattern.test(route))?.path;

@@ -190,7 +190,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     return { statusCode, error, durationMs: 20, waitedMs: 10, excerpt: 'ok', headers: [['via', 'proxy'] as const] };
   }
 
-  /** Does what is due until then, in order. Without a time it does everything, and the clock jumps to each piece of work. */
+  /** Does the work that is due by a time, in order. Without a time it does all work, and the clock jumps to each piece of it. */
   async function work(until = Number.POSITIVE_INFINITY): Promise<void> {
     for (let runs = 0; ; runs++) {
       due.sort((a, b) => a.at - b.at);

@@ -35,7 +35,7 @@ export class RecordedDynamoDb extends MemoryDynamoDb {
   }
 }
 
-/** What handlers run on, with a table in memory. `handle` can respond to a command of AWS before the table, or throw. */
+/** The backend of handlers, with a table in memory. `handle` can respond to a command of AWS before the table, or throw. */
 export function memoryBackend(
   rest: Partial<Runtime> = {},
   handle: (command: AwsCommand) => object | undefined = () => undefined,

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { openApiDocument } from '../../lib/http/openapi/openapi-document.ts';
+import { operationsByPath } from '../../lib/http/operations.ts';
 
 /** The OpenAPI document with closed objects, so that an undocumented member is a violation. The data of events stays open. */
 export const openApi = closed(openApiDocument('https://api.example.com'));
@@ -35,3 +36,11 @@ export function violationsOf(value: unknown, ...place: (string | number)[]): str
     ? []
     : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
+
+/** The paths of operations, those with the fewest parameters first. */
+const patterns = [...operationsByPath.keys()]
+  .sort((a, b) => a.split('{').length - b.split('{').length)
+  .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
+
+/** Returns the path of the operation for a request. */
+export const pathOf = (route: string): string | undefined => patterns.find(({ pattern }) => pattern.test(route))?.path;

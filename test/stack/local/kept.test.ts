@@ -43,7 +43,7 @@ it.each([
   expect(existsSync(join(directory, 'stack.json'))).toBe(false);
   const places = openState(join(directory, 'kept', database))?.positions.keys() ?? [];
   const consumers = new Set(Array.from(places, (place) => place.split(' ')[0]));
-  expect(consumers.size, 'the fan-out and the stats continue at positions of their own').toBe(2);
+  expect(consumers.size, 'the fan-out and the stats continue at separate positions').toBe(2);
 });
 
 it('does not replace stack.json while another stack of the directory runs, and leaves nothing behind when npm or the stack is ended', async () => {

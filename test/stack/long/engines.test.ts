@@ -41,7 +41,7 @@ beforeAll(async () => {
     '--no-audit',
     '--no-fund',
   ]);
-  // Programs in a folder below node_modules/ find the packages of the engines, and nothing of this repository.
+  // Programs in a folder below node_modules/ find the packages of the engines, but none of this repository.
   home = mkdtempSync(join(ENGINES, 'node_modules/.run-'));
   const build = ['infra/commands/package/build.ts', join(temporaryDirectory(), 'package')];
   tarball = execFileSync(process.execPath, build, { encoding: 'utf8' }).trim();

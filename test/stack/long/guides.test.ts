@@ -18,7 +18,7 @@ const home = temporaryDirectory();
 const started = npmStart(join(home, '.local'), ['--receiver-port', '0']);
 const folderOf = () => mkdtempSync(join(home, 'folder-'));
 
-/** What an integrator has: a base URL and keys. */
+/** The base URL and the keys of an integrator. */
 let base: string;
 let keys: { admin: string; live: string; test: string };
 beforeAll(async () => {

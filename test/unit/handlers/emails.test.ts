@@ -119,7 +119,7 @@ describe('the text of a customer', () => {
     '<a href="//evil.example">Pay</a>',
     '\\\\evil\\share',
   ];
-  /** What email clients turn into links. */
+  /** The texts that email clients turn into links. */
   const LINK = /[.\u2024\u3002\uff0e]example|:\/\/evil|[a-z]:pay|\\\\evil/;
 
   it.each(HOSTILE)('is in no subject and never a link: %s', async (hostile) => {
@@ -158,7 +158,7 @@ describe('the text of a customer', () => {
   });
 });
 
-describe('100 requests, five at once, send at most 5 emails in 10 minutes and a summary', () => {
+describe('100 requests in concurrent groups of five send at most 5 emails in 10 minutes and a summary', () => {
   it.each<[string, (project: Project) => Promise<(i: number) => Promise<unknown>>]>([
     [
       'changes of the addresses',

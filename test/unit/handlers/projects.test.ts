@@ -54,7 +54,7 @@ async function exported(id: string) {
   return pages.flatMap(({ lines }) => lines);
 }
 
-/** What the log contains about operations on a project. */
+/** The log lines about operations on a project. */
 const logged = ({ id }: Pick<Project, 'id'>): Record<string, unknown>[] =>
   service.log
     .map((line) => JSON.parse(line))
@@ -213,7 +213,7 @@ describe('a deletion', () => {
     expect((await project.live('GET', '/v1/documents/d:1')).status).toBe(200);
   });
 
-  it('revokes all credentials at the first call, and removes every item and nothing of others', async () => {
+  it('revokes all credentials at the first call, and removes all items of the project and no others', async () => {
     const project = await used();
     const other = await used('Other');
     await service.settle();

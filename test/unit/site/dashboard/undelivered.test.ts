@@ -12,8 +12,8 @@ interface Log {
 const DAY_MS = 86_400_000;
 
 /**
- * The API with a webhook for each log. The first one fails. The others failed when the events began, which are kept for 30 days. One
- * request of a log fails, after so many others.
+ * The API with a webhook for each log. The first one is failing. The others failed only 29 days ago, when the service kept their events.
+ * After a number of requests for logs, one fails.
  */
 function serving(logs: readonly Log[], failing: { after: number }): Call {
   const webhooks = logs.map((_, i) => ({ id: String(i), status: 'enabled', failing_since: i === 0 ? 'time' : null }));
