@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { App, AppProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import type { CloudFormationStackArtifact } from 'aws-cdk-lib/cx-api';
 import { vi } from 'vitest';
 import type { SettingsInput } from '../../infra/settings.ts';
 import { createApp } from '../../infra/stack.ts';
@@ -27,15 +28,22 @@ export function synthUnvalidated(app: App) {
   }
 }
 
+const stacks = new Map<string, CloudFormationStackArtifact>();
 const templates = new Map<string, Template>();
+
+/** Synthesizes the stack with these settings, once. */
+export function synthStack(settings: SettingsInput): CloudFormationStackArtifact {
+  const name = JSON.stringify(settings);
+  const stack =
+    stacks.get(name) ?? synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
+  stacks.set(name, stack);
+  return stack;
+}
 
 /** Synthesizes the template with these settings, once. */
 export function synth(settings: SettingsInput): Template {
   const name = JSON.stringify(settings);
-  const found = templates.get(name);
-  if (found) return found;
-  const assembly = synthUnvalidated(createApp(appProps(settings)));
-  const template = Template.fromJSON(assembly.getStackArtifact('DocumentSyncService').template);
+  const template = templates.get(name) ?? Template.fromJSON(synthStack(settings).template);
   templates.set(name, template);
   return template;
 }

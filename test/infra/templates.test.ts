@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { RUNBOOK } from '../../infra/runbook.ts';
+import type { SettingsInput } from '../../infra/settings.ts';
+import { choices, everyOption, synthStack, table } from './synth.ts';
+
+/*
+ * Compares the template, and what each setting changes in it, with the files in `templates/`. Review these files with every change.
+ * `npm test -- test/infra/templates.test.ts --update` writes them.
+ */
+
+/** The parts of the API that depend on its paths. `api.test.ts` states their properties. */
+const OF_PATHS = /^AWS::ApiGateway::(Deployment|Method|Resource|ApiKey|UsagePlanKey)$/;
+/** The longest value in one line. */
+const WIDTH = 110;
+
+/** Returns a value with references as `${Id}` and `${Id.Attribute}`. */
+function withReferences(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(RUNBOOK, 'RUNBOOK.md');
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withReferences);
+  const members = Object.entries(value).map(([name, each]) => [name, withReferences(each)] as const);
+  const [[name, argument] = []] = members;
+  if (name === 'Ref') return `\${${argument}}`;
+  if (name === 'Fn::GetAtt') return `\${${(argument as string[]).join('.')}}`;
+  if (name !== 'Fn::Join') return Object.fromEntries(members);
+  const [separator, parts] = argument as [string, unknown[]];
+  return parts.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(separator);
+}
+
+/** Returns a line for each value. The entries of a list have no numbers, so that a new entry does not change the others. */
+function linesOf(place: string, value: unknown): string[] {
+  const text = JSON.stringify(value);
+  if (text.length <= WIDTH || typeof value !== 'object' || value === null) return [`${place}: ${text}`];
+  if (Array.isArray(value)) return value.flatMap((each) => linesOf(place, each));
+  return Object.entries(value).flatMap(([name, each]) => linesOf(`${place}.${name}`, each));
+}
+
+/** Returns everything that is deployed with these settings, in lines. Hashes of code are left out. */
+function deployed(settings: SettingsInput): string[] {
+  const { template, terminationProtection, tags } = synthStack(settings);
+  const { Resources, Metadata: _, ...others } = template;
+  const resources = Object.entries<Record<string, object>>(Resources).flatMap(
+    ([id, { Type, Metadata: _, Properties, ...attributes }]) => {
+      const place = `${Type} ${id}`;
+      if (OF_PATHS.test(String(Type))) return [];
+      const { Code: _code, ...properties } = { ...Properties, ...attributes } as Record<string, unknown>;
+      const lines = Object.entries(properties).flatMap(([name, value]) =>
+        linesOf(`${place} ${name}`, withReferences(value)),
+      );
+      return [place, ...lines];
+    },
+  );
+  const stack = { terminationProtection, tags, ...others };
+  const ofStack = Object.entries(stack).flatMap(([name, value]) => linesOf(name, withReferences(value)));
+  return [...ofStack, ...resources].map((line) => line.replace(/(Deployment[0-9A-F]{8})[0-9a-f]{32}/g, '$1'));
+}
+
+const byDefault = deployed({});
+const alone = Object.entries(choices).flatMap(([name, options]) =>
+  options.slice(1).map((settings, i) => ({ name: options.length > 2 ? `${name}-${i + 1}` : name, settings })),
+);
+
+it('deploys what was reviewed', async () => {
+  await expect(`${byDefault.join('\n')}\n`).toMatchFileSnapshot('templates/default.txt');
+});
+
+it.each(alone)('changes what was reviewed with $name', async ({ name, settings }) => {
+  const lines = deployed(settings);
+  const removed = byDefault.filter((line) => !lines.includes(line)).map((line) => `- ${line}`);
+  const added = lines.filter((line) => !byDefault.includes(line)).map((line) => `+ ${line}`);
+  await expect([JSON.stringify(settings), ...removed, ...added, ''].join('\n')).toMatchFileSnapshot(
+    `templates/${name}.txt`,
+  );
+});
+
+it('changes what was reviewed with settings that depend on each other', async () => {
+  const known = new Set([byDefault, ...alone.map(({ settings }) => deployed(settings))].flat());
+  const together = deployed({ ...everyOption, table }).filter((line) => !known.has(line));
+  await expect(`${together.join('\n')}\n`).toMatchFileSnapshot('templates/together.txt');
+});
