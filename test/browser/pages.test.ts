@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { useService } from '../support/service.ts';
 import { signInWith, useDashboard } from './browser.ts';
@@ -6,14 +6,16 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
- * contains the name of its member, so a file shows which member a page displays. Review these files with every change.
+ * contains the name of its member, so a file shows which member a page displays. The first request
+ * that changes something fails. Review these files with every change.
  * `npm run test:browser -- --update` writes them.
  */
 
 const dashboard = useDashboard(useService());
 
-/** The number of requests without a response, which a script counts in the page. */
+// A script counts, in the page, the requests without a response, and notes each saved file.
 declare let pending: number;
+declare const saved: string[];
 
 /** The places of each section: every page, in several statuses. */
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -52,13 +54,30 @@ function placesOf(name: string, indexes: readonly number[], placeOf: (index: num
 
 /** Signs in and opens a place. The API returns the responses of `distinct.ts`. */
 async function openDashboard(place: string) {
-  const requests = new Set<string>();
+  const reads = new Set<string>();
+  const effects: string[] = [];
+  const keys: string[] = [];
+  /** Whether the next request that changes something fails. */
+  const next = { fails: false };
   const page = await dashboard.open(`/dashboard#/live${place}`, { timezoneId: 'UTC', locale: 'en-GB' });
   await page.clock.setFixedTime(NOW);
   await page.addInitScript(() => {
     const send = fetch;
+    let blob: Blob;
+    URL.createObjectURL = (created) => {
+      blob = created as Blob;
+      return '#';
+    };
+    HTMLAnchorElement.prototype.click = function () {
+      pending++;
+      void blob.text().then((text) => {
+        saved.push(`# ${this.download}: ${blob.type}`, ...text.trimEnd().split('\n'));
+        pending--;
+      });
+    };
     Object.assign(globalThis, {
       pending: 0,
+      saved: [],
       fetch: (...request: Parameters<typeof fetch>) => {
         pending++;
         return send(...request).finally(() => pending--);
@@ -68,22 +87,33 @@ async function openDashboard(place: string) {
   await page.route('**/v1/**', async (route) => {
     const request = route.request();
     const url = new URL(request.url());
-    const body = request.postData();
-    requests.add(`${request.method()} ${decodeURIComponent(url.pathname + url.search)}${body ? ` ${body}` : ''}`);
+    const text = `${request.method()} ${decodeURIComponent(url.pathname + url.search)}`;
+    if (request.method() === 'GET') reads.add(text);
+    else {
+      const { 'idempotency-key': key, 'if-match': version } = request.headers();
+      if (key && !keys.includes(key)) keys.push(key);
+      const headers = [key && `Idempotency-Key: ${keys.indexOf(key)}`, version && `If-Match: ${version}`];
+      effects.push([text, request.postData(), ...headers].filter(Boolean).join(' '));
+      if (next.fails) {
+        next.fails = false;
+        return route.fulfill({ status: 500, body: '' });
+      }
+    }
     const json = distinctResponse(request.method(), url);
-    await route.fulfill(json ? { status: 200, json } : { status: 204 });
+    return route.fulfill(json ? { status: 200, json } : { status: 204 });
   });
   /** Waits until the page shows everything that it loads. Returns the requests since the last call. */
   const settled = async (): Promise<string[]> => {
-    await page.evaluate(async () => {
+    const files = await page.evaluate(async () => {
       for (let quiet = 0; quiet < 3; ) {
         await new Promise((resolve) => setTimeout(resolve, 30));
         quiet = pending === 0 && !document.querySelector('.skeleton') ? quiet + 1 : 0;
       }
       for (const details of document.querySelectorAll('details')) details.open = true;
+      return saved.splice(0);
     });
-    const sent = [...requests].sort();
-    requests.clear();
+    const sent = [...[...reads].sort(), ...effects.splice(0), ...files];
+    reads.clear();
     return sent;
   };
   await page.reload(); // with the script
@@ -96,7 +126,7 @@ async function openDashboard(place: string) {
     await page.goto(url);
     return settled();
   };
-  return { page, settled, reload };
+  return { page, settled, reload, next };
 }
 
 it.each(Object.entries(MORE_PLACES))('%s', async (name, place) => {
@@ -111,33 +141,45 @@ it.each(Object.entries(SECTIONS))('%s', async (_, places) => {
 });
 
 async function expectPage(name: string, place: string): Promise<void> {
-  const { page, settled, reload } = await openDashboard(place);
+  const { page, settled, reload, next } = await openDashboard(place);
   const dialogs = page.getByRole('dialog');
   const text = await reload();
+  const url = page.url();
   const isDrawer = (await dialogs.count()) > 0;
   const main = isDrawer ? dialogs : page.locator('main');
   const before = await shownIn(main);
-  text.push(before);
+  text.push(before, ...(await hintsIn(main)));
 
-  const press = async (name: string | null, button: Locator, prepare: typeof fill) => {
+  const isInDialog = async () => (await dialogs.count()) > Number(isDrawer);
+  /** What differs from the page, or the place and the messages of another page. */
+  const changes = async (): Promise<string[]> => {
+    if (page.url() !== url) return [`# at ${page.url().split('#')[1]}`, ...(await messagesIn(page))];
+    const known = new Set(before.split('\n'));
+    const after = (await isInDialog()) ? dialogs.last() : main;
+    return (await shownIn(after)).split('\n').filter((line) => !known.has(line));
+  };
+  /** Presses a button. If that changes something, the first request fails, and the button is pressed again. */
+  const press = async (button: Locator, act: () => Promise<void>) => {
+    next.fails = true;
+    await act();
+    text.push(...(await settled()), ...(await changes()));
+    if (next.fails) return;
+    await button.click();
+    text.push('', '# Again', ...(await settled()), ...(await changes()));
+  };
+  const open = async (name: string | null, button: Locator, prepare: typeof fill) => {
     await reload();
     await prepare(main);
-    await button.click();
-    text.push('', `# ${name}`, ...(await settled()));
-    if ((await dialogs.count()) <= Number(isDrawer)) {
-      const known = new Set(before.split('\n'));
-      const after = (await main.isVisible()) ? await shownIn(main) : '';
-      text.push(...after.split('\n').filter((line) => !known.has(line)));
-      return;
-    }
+    text.push('', `# ${name}`);
+    await press(button, () => button.click());
+    if (!(await isInDialog())) return;
     const dialog = dialogs.last();
-    text.push(await shownIn(dialog));
+    text.push(...(await hintsIn(dialog)));
     const submit = dialog.locator('button[type=submit]');
     if ((await submit.count()) === 0) return;
     await prepare(dialog);
-    await submit.click();
-    text.push(...(await settled()));
-    if ((await dialogs.count()) > Number(isDrawer)) text.push(await shownIn(dialog));
+    text.push('', `# ${name}: ${await submit.textContent()}`);
+    await press(submit, () => clickTwice(submit));
   };
 
   // Each button, what it changes, and the request of its form, also of one with empty fields.
@@ -145,13 +187,35 @@ async function expectPage(name: string, place: string): Promise<void> {
   const names = await buttons.evaluateAll((all) => all.map((each) => each.ariaLabel ?? each.textContent));
   for (const [i, button] of names.entries()) {
     if (names.findIndex((each) => withoutDigits(each) === withoutDigits(button)) !== i) continue;
-    await press(button, buttons.nth(i), fill);
+    await open(button, buttons.nth(i), fill);
   }
   await reload();
   const save = main.locator('form:not([role=search]) button[type=submit]');
-  if ((await save.count()) > 0) await press('Without values', save.first(), clear);
+  if ((await save.count()) > 0) await open('Without values', save.first(), clear);
   await expect([...text, ''].join('\n')).toMatchFileSnapshot(`pages/${name}.yaml`);
 }
+
+const messagesIn = (page: Page) => page.locator('h1,[role=alert],[role=status]').allTextContents();
+
+/** Clicks before the page can react to the first click. */
+const clickTwice = (button: Locator): Promise<void> =>
+  button.evaluate((element: HTMLElement) => {
+    element.click();
+    element.click();
+  });
+
+/** Returns the texts and limits of elements that their accessible content does not contain. */
+const hintsIn = (place: Locator): Promise<string[]> =>
+  place.locator('[title],input,textarea').evaluateAll((all) =>
+    all.flatMap((element) => {
+      const found = ['title', 'type', 'min', 'max', 'maxlength', 'required', 'autocomplete'].flatMap((name) => {
+        const value = element.getAttribute(name);
+        return value === null ? [] : [`${name}=${value}`];
+      });
+      const label = (element as HTMLInputElement).labels?.[0]?.textContent ?? element.textContent;
+      return found.length > 0 ? [`# ${label}: ${found.join(' ')}`] : [];
+    }),
+  );
 
 const fieldsIn = (place: Locator) =>
   place.locator('form:not([role=search]) :is(input[type=text],input[type=url],textarea):visible').all();
