@@ -47,20 +47,22 @@ export function distinctResponse(method: string, { pathname, searchParams }: URL
   return 'next_cursor' in body ? { ...body, next_cursor: isSecondPage ? null : 'second page' } : body;
 }
 
+const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUInt16BE() % 900;
+
 function valueFor(schema: Schema, place: string, name: string, index: number): unknown {
   if (schema.$ref) {
     const type = schema.$ref.split('/').at(-1);
     return valueFor(openApi.components.schemas[type as never], type, name, index);
   }
   const at = `${place}.${name}`;
-  const number = createHash('sha256').update(at).digest().readUInt16BE() % 900;
+  const number = numberOf(at);
   if (schema.const) return schema.const;
   if (schema.enum) return schema.enum[index % schema.enum.length];
   if (schema === true) return `value-${100 + number + index}`;
   const options: Schema[] = schema.oneOf ?? schema.anyOf ?? [];
   const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
   const isOptional = isNullable || options.some(({ type }) => type === 'null');
-  if (isOptional && !SECRETS.includes(name) && (index + number) % 3 === 0) return null;
+  if (isOptional && !SECRETS.includes(name) && numberOf(`${at} ${index}`) % 3 === 0) return null;
   if (options.length > 0) return valueFor(options[index % options.length], place, name, index);
   const type = isNullable ? schema.type[0] : schema.type;
   if (type === 'object') {

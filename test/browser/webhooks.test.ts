@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Locator, Page, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { changed } from '../support/changed.ts';
 import { put } from '../support/documents.ts';
@@ -814,5 +814,22 @@ describe('a page whose service is unavailable', () => {
     late.resolve();
     await (await response).finished();
     expect(await rows.count()).toBe(1);
+    // Neither does a late response from before a change.
+    const [asked, paused] = [Promise.withResolvers<Request>(), Promise.withResolvers<void>()];
+    const own = new RegExp(`/webhooks/${id}\\?`);
+    const before = async (route: Route) => {
+      const response = await route.fetch();
+      asked.resolve(route.request());
+      await paused.promise;
+      await route.fulfill({ response });
+    };
+    await page.route(own, before, { times: 1 });
+    const stale = await asked.promise; // the page refreshes by itself
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expect.poll(() => badge(page)).toBe('paused');
+    paused.resolve();
+    await (await stale.response())?.finished();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    expect(await badge(page)).toBe('paused');
   });
 });

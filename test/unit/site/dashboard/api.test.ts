@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createCall } from '../../../../functions/site/dashboard/state/api.ts';
+import { all, createCall } from '../../../../functions/site/dashboard/state/api.ts';
 
 const requests: { url: string; headers: Record<string, string>; body: unknown }[] = [];
 let respond = async () => new Response();
@@ -56,4 +56,9 @@ it('reports a key that has ended, and no other problem', async () => {
   respond = problem(401, 'unauthorized');
   await call('GET /v1/project', {});
   expect(onUnauthorized).toHaveBeenCalledOnce();
+});
+
+it('reads keys on as many pages as they need', async () => {
+  respond = async () => Response.json({ data: Array(100).fill({}), next_cursor: requests.length < 3 ? 'next' : null });
+  expect((await all(call, 'GET /v1/keys')).value).toHaveLength(300);
 });
