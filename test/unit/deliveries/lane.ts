@@ -66,12 +66,12 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   const changeable = {
     answer: responds(200),
     time: now,
-    /** Throws for a command that must fail, before it has an effect. */
-    fault: (_command: Command): void => {},
+    /** Runs before a command has an effect. Throws if it must fail. */
+    fault: (_command: Command): void | Promise<void> => {},
   };
   const runtime = runtimeWith(
     async (command) => {
-      changeable.fault(command);
+      await changeable.fault(command);
       commands.push(command);
       const isOfTable = !['SendMessageBatch', 'CreateSchedule', 'SendEmail'].includes(command.name);
       return isOfTable ? memory.execute(command) : {};

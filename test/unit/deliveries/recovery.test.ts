@@ -68,6 +68,18 @@ describe('a page of a recovery', () => {
     expect(await runs()).toEqual(['pending 1', 'pending 2']);
   });
 
+  it('continues when another recovery takes all of its deliveries', async () => {
+    const { own, ids } = await withFailures(3);
+    let reads = 0;
+    own.fault = async ({ name }) => {
+      if (name !== 'BatchGet' || ++reads !== 2) return; // the first read is that of the webhook
+      const taken = await own.log.ofWebhook('whk_1', ids.slice(0, 2));
+      for (const delivery of taken) await own.log.startRun(delivery, delivery.run + 1, now);
+    };
+    expect(await own.run(page())).toEqual([]);
+    expect(own.sent().map(({ body }) => 'recover' in body && body.recover.from?.status)).toEqual(['failed']);
+  });
+
   it.each([
     ['its start', {}, -HOUR_MS],
     ['the start of its outage', { endedSince: now - 5 }, -5],
