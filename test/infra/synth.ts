@@ -28,14 +28,18 @@ export function synthUnvalidated(app: App) {
   }
 }
 
-const stacks = new Map<string, CloudFormationStackArtifact>();
+type Stack = Pick<CloudFormationStackArtifact, 'template' | 'terminationProtection' | 'tags'>;
+const stacks = new Map<string, Stack>();
 const templates = new Map<string, Template>();
 
-/** Synthesizes the stack with these settings, once. */
-export function synthStack(settings: SettingsInput): CloudFormationStackArtifact {
+/** Synthesizes the stack with these settings, once. Its files last only as long as the file of tests. */
+export function synthStack(settings: SettingsInput): Stack {
   const name = JSON.stringify(settings);
-  const stack =
-    stacks.get(name) ?? synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
+  const found = stacks.get(name);
+  if (found) return found;
+  const assembly = synthUnvalidated(createApp(appProps(settings)));
+  const { template, terminationProtection, tags } = assembly.getStackArtifact('DocumentSyncService');
+  const stack = { template, terminationProtection, tags };
   stacks.set(name, stack);
   return stack;
 }
