@@ -130,6 +130,24 @@ describe('a scoped token', () => {
     expect(code(await token('GET', '/v1/documents/d?environment=live'))).toEqual([403, 'insufficient_permissions']);
   });
 
+  it('is the origin of its changes, unless the request names a node', async () => {
+    const project = await service.project();
+    const client = await project.client('live');
+    const { body: created } = await client('POST', '/v1/tokens', {
+      body: { documents: ['*'], permissions: ['write'], ttl: 60 },
+    });
+    const writer = service.as(created.token);
+    await put(writer, 'a', {});
+    await put(writer, 'b', {}, { 'X-Node-Id': 'node-1' });
+    await put(client, 'c', {});
+    const events = await listed(client, '/v1/events');
+    expect(Object.fromEntries(events.map(({ data }) => [data.document_key, data.origin]))).toEqual({
+      a: created.token_id,
+      b: 'node-1',
+      c: expect.stringMatching(/^key_/),
+    });
+  });
+
   it('has at most 2,048 bytes', async () => {
     const client = await live();
     const mintFor = (last: number) => {
