@@ -36,6 +36,10 @@ describe('a page of another origin', () => {
 type Schema = {
   $ref?: string;
   type?: string | string[];
+  anyOf?: Schema[];
+  enum?: unknown[];
+  maxLength?: number;
+  maxItems?: number;
   properties?: Record<string, Schema>;
   items?: Schema;
   description?: string;
@@ -44,7 +48,7 @@ const operationOf = (method: string, path: string) =>
   openApi.paths[path]?.[method.toLowerCase()] as {
     operationId: string;
     security: object[];
-    requestBody?: { required: boolean };
+    requestBody?: { required: boolean; content: { 'application/json': { schema: Schema } } };
     responses: Record<string, { $ref?: string; description: string; headers?: object }>;
   };
 
@@ -53,6 +57,17 @@ const objectsIn = (value: unknown, place = ''): [place: string, each: object][] 
   typeof value === 'object' && value !== null
     ? [[place, value], ...Object.entries(value).flatMap(([name, each]) => objectsIn(each, `${place}/${name}`))]
     : [];
+
+/** The bytes of the longest ASCII value of a schema. Open objects, and texts without a limit, count as empty. */
+function largest(schema: Schema): number {
+  const { $ref, anyOf = [], properties = {}, items, maxItems = 0, maxLength = 0 } = schema;
+  if ($ref) return largest(openApi.components.schemas[$ref.split('/').at(-1) ?? ''] as Schema);
+  const sizes = Object.entries(properties).map(([name, each]) => name.length + 4 + largest(each));
+  const members = sizes.reduce((sum, size) => sum + size, 2);
+  const entries = items ? 2 + maxItems * (1 + largest(items)) : 0;
+  const longest = Math.max(0, ...(schema.enum ?? []).map((each) => JSON.stringify(each).length));
+  return Math.max(maxLength + 2, members, entries, longest, ...anyOf.map(largest));
+}
 
 describe('the published document', () => {
   const published = openApiDocument('https://api.example.com');
@@ -100,6 +115,14 @@ describe('the OpenAPI document', () => {
       .filter(({ requestBody }) => requestBody && !requestBody.required);
     const expected = ['changeProject', 'changeWebhook', 'recover', 'rotateKey', 'rotateSecret', 'testWebhook'];
     expect(optional.map(({ operationId }) => operationId).sort()).toEqual(expected);
+  });
+
+  it('accepts a body whose members have their greatest lengths', () => {
+    const tooLong = apiOperations.filter(({ method, path, maxBodyBytes }) => {
+      const schema = operationOf(method, path).requestBody?.content['application/json'].schema;
+      return schema && largest(schema) > maxBodyBytes;
+    });
+    expect(tooLong.map(({ path }) => path)).toEqual(['/v1/tokens']); // such a token would exceed its own limit of 2,048 bytes
   });
 
   it('contains every operation except web pages, with its callers', () => {
