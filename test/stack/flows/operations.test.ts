@@ -32,3 +32,8 @@ describe('the gateway', () => {
     expect((await service.as(null)(method, filled, call)).status).toBe(401);
   });
 });
+
+it('repeats a failed message after the time that the template states, because only delays are shorter here', () => {
+  const settings = [...service.stack.queues.values()].map(({ settings }) => settings);
+  expect(settings.map(({ visibilitySpeed }) => visibilitySpeed)).toEqual(settings.map(() => 1));
+});

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { createTables } from '../../../infra/local/services/dynamodb.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
-import { afterFile } from '../../support/after-file.ts';
+import { HOUR_MS } from '../../memory/contracts/builders.ts';
+import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
 import { request } from '../../support/service.ts';
 
@@ -16,22 +17,21 @@ interface StreamRecord {
   dynamodb: { SequenceNumber: string; Keys: object; OldImage?: object; NewImage?: { n?: { N: string } } };
 }
 
-function opened() {
-  const database = new MemoryDatabase();
+function opened(database = new MemoryDatabase()) {
+  afterFile(() => database.close());
   const perform = <Output>(operation: string, input: object) =>
     database.perform(operation, { TableName, ...input }) as Output;
   const records = () => {
     const iterator = perform<object>('GetShardIterator', { StreamArn });
     return perform<{ Records: StreamRecord[] }>('GetRecords', iterator).Records;
   };
-  perform('CreateTable', TABLE);
-  afterFile(() => database.close());
   return { perform, records };
 }
 
 describe('the database in memory', () => {
   it('describes each change in its stream with both images', () => {
     const { perform, records } = opened();
+    perform('CreateTable', TABLE);
     perform('PutItem', { Item: { ...key('a'), n: { N: '1' } } });
     perform('UpdateItem', {
       Key: key('a'),
@@ -47,6 +47,7 @@ describe('the database in memory', () => {
 
   it('returns only the projected attributes of an index, in pages of at most 1 MB', () => {
     const { perform } = opened();
+    perform('CreateTable', TABLE);
     for (let i = 0; i < 4; i++) {
       const attributes = { byStatus: { S: 'failed' }, endedAt: { N: '1' }, text: { S: 'x'.repeat(390_000) } };
       perform('PutItem', { Item: { pk: { S: 'a' }, sk: { S: `${i}` }, ...attributes } });
@@ -77,6 +78,19 @@ describe('the database in memory', () => {
 });
 
 describe('a kept table', () => {
+  it('continues the sequence of its stream, of whose records all have expired', () => {
+    const directory = temporaryDirectory();
+    const { perform } = opened(new MemoryDatabase(directory));
+    perform('CreateTable', TABLE);
+    perform('PutItem', { Item: key('a') });
+    perform('PutItem', { Item: key('b') });
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * HOUR_MS });
+    const later = opened(new MemoryDatabase(directory));
+    later.perform('PutItem', { Item: key('c') });
+    expect(later.records().map(({ dynamodb }) => Number(dynamodb.SequenceNumber))).toEqual([3]);
+  });
+
   const [byProject = {}, byStatus = {}] = TABLE.GlobalSecondaryIndexes;
   const indexes = (...GlobalSecondaryIndexes: object[]) => ({ GlobalSecondaryIndexes });
   it.each([
