@@ -6,9 +6,8 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
- * contains the name of its member, so a file shows which member a page displays. The first request
- * that changes something fails. Review these files with every change.
- * `npm run test:browser -- --update` writes them.
+ * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails.
+ * Review these files with every change. `npm run test:browser -- --update` writes them.
  */
 
 const dashboard = useDashboard(useService());
