@@ -203,6 +203,22 @@ describe('the buffer', () => {
     expect(revisionsOf(accepted)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
+  it('keeps the order of the calls in an outbox that is slow', async () => {
+    const { access, accepted } = ingest();
+    const inner = memoryOutbox();
+    const delays = [3000, 1, 2000];
+    const add = async (text: string) => {
+      await new Promise((resolve) => setTimeout(resolve, delays.shift()));
+      return inner.add(text);
+    };
+    const { publishAll, flush } = await reporting({ ...access, outbox: { ...inner, add } });
+    const calls = publishAll([1, 2, 3]);
+    const flushed = flush(); // waits for them
+    await seconds(10);
+    await Promise.all([calls, flushed]);
+    expect(revisionsOf(accepted)).toEqual([1, 2, 3]);
+  });
+
   it('accepts no event over 256 KiB, and none that its outbox cannot store', async () => {
     const { access, accepted } = ingest();
     const outbox = memoryOutbox();
