@@ -1,29 +1,94 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { safeParse } from 'valibot';
 import { expect, it } from 'vitest';
-import { MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
-import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH } from '../../../../lib/events/event.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
+import { QUICK_AGAIN_AFTER_MS, QUICK_WITHIN_MS, SLOW_FOR_MS } from '../../../../lib/deliveries/lanes.ts';
+import {
+  MAX_ATTEMPTS,
+  MAX_QUEUE_DELAY_SECONDS,
+  RETRY_DELAYS_SECONDS,
+} from '../../../../lib/deliveries/retry-schedule.ts';
+import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../../../../lib/documents/document.ts';
+import { MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
+import { CYCLE_REPEAT_MS, MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
+import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
 import { MAX_DOCUMENT_KEY_LENGTH } from '../../../../lib/events/placement.ts';
+import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
+import { MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
+import { operations } from '../../../../lib/http/operations.ts';
+import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { CreateToken, MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
+import { AUDIT_KEPT_MS } from '../../../../lib/projects/audit.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/projects/email-budget.ts';
+import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const counted = (count: number, unit: string) => `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
+const seconds = (ms: number) => counted(ms / 1000, 'second');
+const minutes = (ms: number) => counted(ms / 60_000, 'minute');
+const hours = (ms: number) => counted(ms / 3_600_000, 'hour');
+const days = (ms: number) => counted(ms / 86_400_000, 'day');
+const kib = (bytes: number) => `${bytes / 1024} KiB`;
 
-it.each([
-  ['sync', /up to (\d+) changes/, MAX_PUSHES],
-  ['retries', /up to ([\d,]+) of your revisions/, MAX_KNOWN],
-  ['retries', /For up to (\d+) days/, EVENT_RETENTION_MS / DAY_MS],
-  ['quickstart', /accepts up to (\d+) events/, MAX_BATCH],
-  ['events', /at most (\d+) days ago/, EVENT_RETENTION_MS / DAY_MS],
-  ['events', /up to (\d+) minutes in the future/, MAX_AHEAD_MS / MINUTE_MS],
-  ['events', /up to (\d+) characters as/, MAX_DOCUMENT_KEY_LENGTH],
-  ['keys', /at most (\d+) emails in/, MAX_EMAILS],
-  ['keys', /emails in (\d+) minutes/, EMAIL_WINDOW_MS / MINUTE_MS],
-] as const)('states the limit of the code in the guide %s: %s', (guide, pattern, limit) => {
-  const text = readFileSync(`functions/site/docs/guides/${guide}.md`, 'utf8').replaceAll(/\s+/g, ' ');
-  const [, stated = ''] = pattern.exec(text) ?? [];
-  expect(Number(stated.replace(',', ''))).toBe(limit);
+const [first, second, third, fourth, fifth] = RETRY_DELAYS_SECONDS;
+const retained = days(EVENT_RETENTION_MS);
+const timeout = seconds(ATTEMPT_TIMEOUT_MS);
+const replayed = hours(REPLAY_MS);
+const ofKey = [counted(MAX_DOCUMENT_KEY_LENGTH, 'character'), counted(MAX_SEGMENTS, 'segment')];
+
+/** The figures with a unit in each guide: those of constants, and those that other tests check or that AWS sets. */
+const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: readonly string[]]>> = {
+  concepts: [[retained]],
+  'connect-engine': [[replayed, kib(MAX_EVENT_BYTES)], ['64 characters']],
+  conventions: [
+    [
+      ...[kib(operations.createKey.maxBodyBytes), kib(operations.createWebhook.maxBodyBytes)],
+      ...[`${MAX_BODY_BYTES / 1024 / 1024} MiB`, counted(MAX_JSON_DEPTH, 'level')],
+      ...[kib(MAX_DOCUMENT_BYTES), counted(MAX_FIELDS, 'field'), ...ofKey, kib(MAX_EVENT_BYTES), retained],
+      ...[counted(MAX_ATTEMPTS, 'attempt'), timeout, counted(MAX_TOKEN_BYTES, 'byte')],
+      ...[`${MAX_PUSHES} pushes`, replayed],
+    ],
+    ['10,240 bytes', '100 entries', '32 patterns', '100 changes'],
+  ],
+  delivery: [
+    [
+      ...[first, second, third, first + second, first + second + third].map((delay) => minutes(delay * 1000)),
+      ...[fourth, fifth].map((delay) => hours(delay * 1000)),
+      ...[timeout, retained, `${QUICK_WITHIN_MS} ms`, minutes(QUICK_AGAIN_AFTER_MS), minutes(SLOW_FOR_MS)],
+    ],
+  ],
+  events: [[retained, minutes(MAX_AHEAD_MS), counted(MAX_DOCUMENT_KEY_LENGTH, 'character')]],
+  'going-live': [[timeout], ['64 KiB']],
+  keys: [
+    [counted(MAX_EMAILS, 'email'), minutes(EMAIL_WINDOW_MS), days(AUDIT_KEPT_MS)],
+    ['24 hours', '30 days'],
+  ],
+  operating: [[], ['35 days']],
+  quickstart: [[counted(MAX_BATCH, 'event')]],
+  receiving: [[timeout, hours(SECRET_GRACE_MS)]],
+  retries: [[retained, minutes(MAX_QUEUE_DELAY_SECONDS * 1000)], ['24 hours']],
+  sync: [[minutes(CYCLE_REPEAT_MS), counted(MAX_PUSHES, 'change')], ['128 characters']],
+  tokens: [
+    [counted(MAX_SEGMENTS, 'segment'), counted(MAX_TOKEN_BYTES, 'byte')],
+    ['32 patterns', '24 hours', '86,400 seconds'],
+  ],
+  troubleshooting: [[hours(SECRET_GRACE_MS), timeout], ['5 minutes']],
+};
+const UNITS =
+  'minutes?|hours?|days?|seconds?|ms|KiB|MiB|bytes|characters|levels|fields|segments|patterns|attempts|entries|events|emails|changes|pushes';
+const FIGURE = new RegExp(String.raw`(?<![\w.,:/#-])\d[\d,]* (?:${UNITS})\b`, 'g');
+
+const guides = readdirSync('functions/site/docs/guides').filter((file) => file.endsWith('.md'));
+const textOf = (guide: string): string =>
+  readFileSync(`functions/site/docs/guides/${guide}.md`, 'utf8').replaceAll(/\s+/g, ' ');
+
+it.each(guides.map((file) => file.slice(0, -3)))('the figures of the guide %s are those of the code', (guide) => {
+  const [ofCode, others = []] = FIGURES[guide] ?? [[]];
+  const stated = new Set(textOf(guide).match(FIGURE));
+  expect([...stated].sort()).toEqual([...new Set([...ofCode, ...others])].sort());
+});
+
+it('states the number of known revisions of a sync', () => {
+  expect(textOf('retries')).toContain(`up to ${MAX_KNOWN.toLocaleString('en')} of your revisions`);
 });
 
 it('states the limits of tokens, which the API accepts and does not exceed', () => {
