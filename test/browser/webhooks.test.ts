@@ -290,23 +290,6 @@ describe('the status of a webhook', () => {
     await expect.poll(() => badge(page)).toBe('unstable');
     expect(page.url()).toContain(id);
   });
-
-  it('shows how long it has been failing, or disabled', async () => {
-    const project = await service.project();
-    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
-    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000 - 60_000).toISOString();
-    let change: object = { failing_since: hoursAgo(16) };
-    const page = await dashboard.open();
-    await page.route(`**/v1/webhooks/${id}?*`, async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), ...change } });
-    });
-    await signInWith(page, project.adminKey);
-    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
-    await expect.poll(() => fact(page, 'Status').textContent()).toBe('failing for 16 h');
-    change = { ...change, status: 'disabled', disabled_reason: 'deliveries_failed', disabled_at: hoursAgo(2) };
-    await expect.poll(() => fact(page, 'Status').textContent()).toBe('disabled for 2 h');
-  });
 });
 
 describe('a webhook with a rate limit', () => {
