@@ -80,7 +80,7 @@ function valueFor(schema: Schema, place: string, name: string, index: number): u
     );
   }
   if (type === 'boolean') return (index + number) % 2 === 0;
-  if (type === 'integer') return 100 + number + index;
+  if (type === 'integer') return place === 'Stats' && index === ENTRIES - 1 ? 0 : 100 + number + index; // without attempts
   if (schema.format?.startsWith('date')) {
     const isLater = /expires|next/.test(name);
     const agoMs = place === 'Stats' ? index * HOUR_MS : index * HOUR_MS + number * 1000;

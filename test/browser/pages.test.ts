@@ -194,6 +194,11 @@ async function expectPage(name: string, place: string): Promise<void> {
     await open(button, buttons.nth(i), fill);
   }
   await reload();
+  for (const [label, choose] of await choicesIn(main)) {
+    await choose();
+    text.push('', `# ${label}`, ...(await settled()), `# rows: ${(await rowsIn(main)).join(', ')}`);
+  }
+  await reload();
   const save = main.locator('form:not([role=search]) button[type=submit]');
   if ((await save.count()) > 0) await open('Without values', save.first(), clear);
   await expect([...text, ''].join('\n')).toMatchFileSnapshot(`pages/${name}.yaml`);
@@ -220,6 +225,28 @@ const hintsIn = (place: Locator): Promise<string[]> =>
       return found.length > 0 ? [`# ${label}: ${found.join(' ')}`] : [];
     }),
   );
+
+const rowsIn = (place: Locator): Promise<string[]> => place.locator('table tbody th').allTextContents();
+
+/** Returns every option of the lists and radio buttons outside forms with data. */
+async function choicesIn(place: Locator): Promise<[label: string, choose: () => Promise<unknown>][]> {
+  const lists = place.locator('select:visible');
+  const ofLists = await Promise.all(
+    (await lists.all()).map(async (list) => {
+      const name = await list.evaluate((element) => (element as HTMLSelectElement).labels[0]?.textContent);
+      const options = await list.locator('option').allTextContents();
+      return options.map((option) => [`${name}: ${option}`, () => list.selectOption({ label: option })] as const);
+    }),
+  );
+  const buttons = await place.locator('input[type=radio]:visible').all();
+  const ofButtons = await Promise.all(
+    buttons.map(async (button) => {
+      const label = await button.evaluate((element) => (element as HTMLInputElement).labels?.[0]?.textContent ?? '');
+      return [label, () => button.check()] as const;
+    }),
+  );
+  return [...ofLists.flat(), ...ofButtons].map(([label, choose]) => [label, choose]);
+}
 
 const fieldsIn = (place: Locator) =>
   place.locator('form:not([role=search]) :is(input[type=text],input[type=url],textarea):visible').all();

@@ -741,6 +741,26 @@ describe('a page whose service is unavailable', () => {
     await page.getByText('Rotate the secret of the webhook to get a new one.').waitFor();
   });
 
+  it('repeats the same recovery when its response is lost, although the webhook is enabled by then', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
+    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?recover=1`);
+    const sent: unknown[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push([request.postData(), request.headers()['idempotency-key']]);
+    });
+    await page.route('**/recover?*', lose);
+    const recover = page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' });
+    await recover.click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await expect.poll(() => badge(page)).toBe('enabled'); // behind the dialog
+    await page.unroute('**/recover?*', lose);
+    await recover.click();
+    await page.getByRole('button', { name: 'Done' }).waitFor();
+    expect(sent).toEqual([sent[0], sent[0]]);
+  });
+
   it('shows an outage once, with one button that tries again', async () => {
     const project = await service.project();
     const receiver = await startReceiver();
