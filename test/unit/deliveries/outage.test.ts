@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { isPresent, remove } from '../../../lib/aws/expressions.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import { retrying } from '../../memory/contracts/builders.ts';
-import { attempt, event, message, now, webhook } from './builders.ts';
+import { attempt, event, message, now, space, webhook } from './builders.ts';
 import { laneFunction, responds } from './lane.ts';
 
 const refused = new Error('MessageRejected');
@@ -104,6 +106,13 @@ describe('the sixth failure', () => {
     expect(await own.hook()).toMatchObject({ status: 'disabled', disabledBy: 'evt_1#0', disabledAt: now });
     expect([await own.delivery(), own.sent()]).toMatchObject([{ status: 'failed', attempt: 6 }, []]);
     expect(own.named('delivery.attempted')).toMatchObject([{ status: 'failed', disabled: true }]);
+  });
+
+  it('disables the webhook of a project that was deleted, without an email', async () => {
+    const own = await failingLane();
+    await own.table.write([remove(itemKey.project(space.projectId), isPresent('id'))]);
+    expect(await own.run(message({ attempt: 6 }))).toEqual([]);
+    expect([own.emails(), (await own.hook())?.status]).toEqual([[], 'disabled']);
   });
 
   it('sends no email if another delivery disabled the webhook', async () => {

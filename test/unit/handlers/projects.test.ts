@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { changed } from '../../support/changed.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
+import { VARIABLES } from '../../support/runtime.ts';
 import type { Project } from '../../support/service.ts';
 
 const service = memoryService();
@@ -273,15 +275,18 @@ describe('the enabling of webhooks', () => {
     await service.clock.advance(1000);
     const since = at();
     const found = [await disabled(), await disabled()];
+    const paused = await used();
+    await paused.live('PATCH', `/v1/webhooks/${paused.hook.id}`, { body: { status: 'disabled' } });
     const until = at();
     await service.clock.advance(1000);
     const late = await disabled();
-    const paused = await used();
-    await paused.live('PATCH', `/v1/webhooks/${paused.hook.id}`, { body: { status: 'disabled' } });
 
     expect(await enable({ since, until, dry_run: true })).toBe(2);
     expect(await found[0]?.webhook()).toMatchObject({ status: 'disabled' });
+    service.log.length = 0;
     expect(await enable({ since, until })).toBe(2);
+    const enabled = found.map(({ id, hook }) => ({ message: 'webhook.enabled', project_id: id, webhook_id: hook }));
+    expect([...service.log].sort()).toEqual(enabled.map((line) => JSON.stringify(line)).sort());
     expect(await enable({ since, until })).toBe(0);
     for (const { webhook, admin, hook } of found) {
       expect(await webhook()).toMatchObject({ status: 'enabled', disabled_reason: null });
@@ -301,6 +306,19 @@ describe('the enabling of webhooks', () => {
     const [one, other] = [await disabled(), await disabled()];
     expect(await enable({ since, id: one.id })).toBe(1);
     expect([(await one.webhook()).status, (await other.webhook()).status]).toEqual(['enabled', 'disabled']);
+  });
+
+  it('does not count a webhook that is deleted before it is enabled', async () => {
+    const since = at();
+    const { id, hook } = await disabled();
+    service.faults.command = (name) => {
+      if (name !== 'SendMessageBatch') return undefined;
+      const Key = itemKey.webhook({ projectId: id, environment: 'live' }, hook);
+      service.db.execute({ name: 'Delete', input: { TableName: VARIABLES.TABLE_NAME, Key } });
+      return undefined;
+    };
+    expect(await enable({ since, id })).toBe(0);
+    service.faults.command = () => undefined;
   });
 
   it('leaves out suspended projects', async () => {
