@@ -51,6 +51,8 @@ describe('a rate limit', () => {
   it('starts a new queue when the limit changes, with the tokens that are left', () => {
     const queued = state({ usedUntil: now + BURST_MS, bookedUntil: now + 60_000 });
     expect(waits([held(now + 30_000), fresh], queued, 10)).toEqual([null, 100]);
+    const full = state({ maxPerSecond: 10, usedUntil: now + BURST_MS + 1, bookedUntil: now + 3000 });
+    expect(waits([held(now - 1000)], full, 10)).toEqual([3000]); // behind the others, as a new message
     expect(earlyTurn(held(now + 1), 2, now)).toEqual({ slot: held(now + 1).slot, untilMs: now + 1 });
     expect(earlyTurn(held(now), 2, now)).toBeUndefined();
     expect(earlyTurn(held(now + 1), 10, now)).toBeUndefined();
@@ -86,7 +88,8 @@ describe('a rate limit', () => {
       const busy = state({ usedUntil: now + BURST_MS + 1 });
       expect(waits([{ ...held(now - 60_001), isTest: true }], busy)).toEqual(['skip']);
       expect(waits([testEvent], { ...busy, bookedUntil: now + MAX_WAIT_MS + 1 })).toEqual([1000]);
-      expect(allot({ ...busy, bookedUntil: now + MAX_WAIT_MS + 1 }, 2, [testEvent], now).slots).toBe(0);
+      const { slots, turnsFrom } = allot({ ...busy, bookedUntil: now + MAX_WAIT_MS + 1 }, 2, [testEvent], now);
+      expect([slots, turnsFrom(now)]).toEqual([0, [{ slot: { at: now, maxPerSecond: 2 }, untilMs: now + 1000 }]]);
     });
 
     it('skips messages whose slots an earlier release booked days ahead, and starts a new queue', () => {
