@@ -65,6 +65,7 @@ async function openDashboard(place: string) {
   await page.addInitScript(() => {
     const send = fetch;
     let blob: Blob;
+    globalThis.setInterval = (() => 0) as never; // a page does not refresh by itself
     URL.createObjectURL = (created) => {
       blob = created as Blob;
       return '#';
