@@ -827,7 +827,7 @@ describe('a page whose service is unavailable', () => {
       await route.fulfill({ response });
     };
     await page.route(own, before, { times: 1 });
-    const stale = await asked.promise; // the page refreshes by itself
+    const stale = await asked.promise; // of the automatic refresh
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect.poll(() => badge(page)).toBe('paused');
     paused.resolve();

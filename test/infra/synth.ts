@@ -28,9 +28,8 @@ export function synthUnvalidated(app: App) {
   }
 }
 
-type Stack = Pick<CloudFormationStackArtifact, 'template' | 'terminationProtection' | 'tags'>;
+type Stack = Pick<CloudFormationStackArtifact, 'terminationProtection' | 'tags'> & { template: Template };
 const stacks = new Map<string, Stack>();
-const templates = new Map<string, Template>();
 
 /** Synthesizes the stack with these settings, once. Its files last only as long as the file of tests. */
 export function synthStack(settings: SettingsInput): Stack {
@@ -39,18 +38,12 @@ export function synthStack(settings: SettingsInput): Stack {
   if (found) return found;
   const assembly = synthUnvalidated(createApp(appProps(settings)));
   const { template, terminationProtection, tags } = assembly.getStackArtifact('DocumentSyncService');
-  const stack = { template, terminationProtection, tags };
+  const stack = { template: Template.fromJSON(template), terminationProtection, tags };
   stacks.set(name, stack);
   return stack;
 }
 
-/** Synthesizes the template with these settings, once. */
-export function synth(settings: SettingsInput): Template {
-  const name = JSON.stringify(settings);
-  const template = templates.get(name) ?? Template.fromJSON(synthStack(settings).template);
-  templates.set(name, template);
-  return template;
-}
+export const synth = (settings: SettingsInput): Template => synthStack(settings).template;
 
 export const domain = {
   name: 'api.example.com',

@@ -54,7 +54,7 @@ const pairs = changing.flatMap((a, i) =>
 
 describe('two concurrent requests', () => {
   it.each(pairs)('have the effect of one after the other: %s and %s', async (a, b) => {
-    // Two redeliveries of a delivery can start one run, in which both requests get what they want.
+    // Two redeliveries of a delivery can start one run, and both are accepted.
     const merged = a === 'redeliver' && b === 'redeliver' ? ['202 '] : [];
     await expectSerializable([of(a, 1), of(b, 2)], newScene, [...REJECTIONS, ...merged]);
   });

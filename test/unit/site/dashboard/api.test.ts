@@ -58,7 +58,7 @@ it('reports a key that has ended, and no other problem', async () => {
   expect(onUnauthorized).toHaveBeenCalledOnce();
 });
 
-it('reads keys on as many pages as they need', async () => {
+it('reads all pages of the keys', async () => {
   respond = async () => Response.json({ data: Array(100).fill({}), next_cursor: requests.length < 3 ? 'next' : null });
   expect((await all(call, 'GET /v1/keys')).value).toHaveLength(300);
 });
