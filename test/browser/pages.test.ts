@@ -6,15 +6,16 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
- * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails.
- * Review these files with every change. `npm run test:browser -- --update` writes them.
+ * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
+ * and the page refreshes after each choice. Review these files with every change. `npm run test:browser -- --update` writes them.
  */
 
 const dashboard = useDashboard(useService());
 
-// A script counts, in the page, the requests without a response, and notes each saved file.
+// A script counts, in the page, the requests without a response, and notes each saved file and what a timer repeats.
 declare let pending: number;
 declare const saved: string[];
+declare const repeated: Set<() => void>;
 
 /** The places of each section: every page, in several statuses. */
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -65,7 +66,8 @@ async function openDashboard(place: string) {
   await page.addInitScript(() => {
     const send = fetch;
     let blob: Blob;
-    globalThis.setInterval = (() => 0) as never; // without automatic refreshes
+    globalThis.setInterval = ((act: () => void) => repeated.add(act) && act) as never;
+    globalThis.clearInterval = ((act: () => void) => repeated.delete(act)) as never;
     URL.createObjectURL = (created) => {
       blob = created as Blob;
       return '#';
@@ -80,6 +82,7 @@ async function openDashboard(place: string) {
     Object.assign(globalThis, {
       pending: 0,
       saved: [],
+      repeated: new Set(),
       fetch: (...request: Parameters<typeof fetch>) => {
         pending++;
         return send(...request).finally(() => pending--);
@@ -200,6 +203,11 @@ async function expectPage(name: string, place: string): Promise<void> {
   for (const [label, choose] of await choicesIn(main)) {
     await choose();
     text.push('', `# ${label}`, ...(await settled()), `# rows: ${(await rowsIn(main)).join(', ')}`);
+    await page.evaluate(() => {
+      for (const act of repeated) act();
+    });
+    const refreshed = await settled();
+    if (refreshed.length > 0) text.push('# Refresh', ...refreshed);
   }
   if (hasForm) await open('Without values', save.first(), clear);
   await expect([...text, ''].join('\n')).toMatchFileSnapshot(`pages/${name}.yaml`);

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { type Destination, matches } from '../../../../functions/site/dashboard/finder/destinations.ts';
+
+const webhook = (name: string): Destination => ({ kind: 'Webhook', name, href: '' });
+const names = (all: readonly Destination[], text: string) => matches(all, text, 'live').map(({ name }) => name);
+
+describe('the places for a text', () => {
+  it('begin with at most 10 that contain it, and end with what it may name', () => {
+    const all = Array.from({ length: 11 }, (_, index) => webhook(`acme ${index}`));
+    const listed = all.slice(0, 10).map(({ name }) => name);
+    expect(names(all, 'acme')).toEqual([...listed, 'acme', 'Events of acme']);
+    expect(names(all, 'ACME 10')).toEqual(['acme 10']);
+  });
+
+  it('are in their order, after those with a word that starts with the text', () => {
+    const all = ['Reindex', 'Search index', 'Other', 'Index'].map(webhook);
+    expect(names(all, 'index')).toEqual(['Search index', 'Index', 'Reindex', 'index', 'Events of index']);
+  });
+});
