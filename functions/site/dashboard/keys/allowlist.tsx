@@ -11,6 +11,9 @@ interface Row {
   text: string;
 }
 
+/** The name of an entry in the violations of a request. */
+const fieldOf = (index: number) => `cidrs[${index}]`;
+
 /** Edits the addresses that can use a key. Marks the entries that the API rejects. */
 export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => void }) {
   const { call, keyId, announce } = useSession();
@@ -30,6 +33,8 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
       body: { cidrs: rows.map(({ text }) => text.trim()) },
     }),
   );
+  const shown = rows.map((_, i) => fieldOf(i));
+  const problem = otherProblem(sending.problem, shown);
   const isChanged = rows.map(({ text }) => text).join() !== key.cidrs.join();
   const change = (next: Row[]) => {
     setRows(next);
@@ -63,7 +68,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
       <Form onSubmit={save}>
         <ul class="entries" ref={list}>
           {rows.map(({ id, text }, i) => {
-            const error = violationOf(sending.problem, `cidrs[${i}]`);
+            const error = violationOf(sending.problem, fieldOf(i));
             return (
               <li key={id}>
                 <input
@@ -100,7 +105,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
             You are signed in with this key. If your own IP address is not listed, you will lock yourself out.
           </Callout>
         )}
-        <ProblemNote problem={otherProblem(sending.problem, ['cidrs'])} />
+        <ProblemNote problem={problem} />
         <div class="actions">
           <Button onClick={add}>Add address</Button>
           {isChanged && (

@@ -9,28 +9,30 @@ const ANSWERS_MS = 50;
 const channelName = (): string => `dashboard ${location.pathname}`;
 
 interface Handlers {
+  /** Whether this tab takes the key of another one if it has none. */
+  asksForKey: boolean;
   /** Another tab is signed in with this key. */
   onKey(key: string): void;
   onSignOut(): void;
 }
 
-/** Answers other tabs with the key of this one. A tab without a key asks for one, so that a link in a new tab is signed in. */
-export function joinTabs({ onKey, onSignOut }: Handlers): () => void {
+/** Answers other tabs with the key of this one. A new tab without a key asks for one, so that a link in a new tab is signed in. */
+export function joinTabs({ asksForKey, onKey, onSignOut }: Handlers): () => void {
   const channel = new BroadcastChannel(channelName());
   const post = (message: Message) => channel.postMessage(message);
   let best: Extract<Message, { type: 'answer' }> | undefined;
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     const key = rememberedKey();
     if (data.type === 'sign-out') {
-      if (key !== null) onSignOut();
+      onSignOut();
     } else if (data.type === 'ask') {
       if (key !== null && !isIdle()) post({ type: 'answer', key, usedAt: lastUseAt() });
-    } else if (key === null) {
+    } else if (asksForKey && key === null) {
       if (best === undefined) setTimeout(() => rememberedKey() === null && best && onKey(best.key), ANSWERS_MS);
       if (best === undefined || data.usedAt > best.usedAt) best = data;
     }
   };
-  if (rememberedKey() === null) post({ type: 'ask' });
+  if (asksForKey && rememberedKey() === null) post({ type: 'ask' });
   return () => channel.close();
 }
 

@@ -28,16 +28,17 @@ export function useSignInState(): SignInState {
     forgetKey();
     setState({ key: null, notice: why });
   }, []);
+  const end = useCallback(() => {
+    forgetDrafts();
+    if (rememberedKey() !== null) leave(SIGNED_OUT);
+  }, [leave]);
   useEffect(() => (key === null ? undefined : watchUse(() => leave(UNUSED))), [key, leave]);
   const wasSignedOut = notice !== undefined;
-  useEffect(() => {
-    if (!wasSignedOut) return joinTabs({ onKey: signIn, onSignOut: () => leave(SIGNED_OUT) });
-  }, [wasSignedOut, signIn, leave]);
+  useEffect(() => joinTabs({ asksForKey: !wasSignedOut, onKey: signIn, onSignOut: end }), [wasSignedOut, signIn, end]);
   const signOut = useCallback(() => {
     signOutOtherTabs();
-    forgetDrafts();
-    leave(SIGNED_OUT);
-  }, [leave]);
+    end();
+  }, [end]);
   const onUnauthorized = useCallback(
     (ended: string) => {
       if (rememberedKey() === ended) leave(KEY_ENDED); // otherwise a late response for a replaced key
