@@ -43,6 +43,8 @@ describe('the documents', () => {
     await page.getByRole('textbox', { name: 'Prefix' }).fill('no key/');
     await page.keyboard.press('Enter');
     await page.getByText('Prefix must be 1 to 16 segments').waitFor();
+    await page.goBack();
+    await expect.poll(() => page.getByRole('textbox', { name: 'Prefix' }).inputValue()).toBe('a');
   });
 
   it('can be created, edited with concurrent changes, and deleted', async () => {

@@ -172,6 +172,9 @@ describe('a delivery of an event', () => {
     await neighbor.click();
     await drawer(page).getByText('Your endpoint failed.').waitFor();
     expect(await shown(page)).toBe(otherId);
+    await page.route(`**/deliveries/${event.id}*`, (route) => route.fulfill({ status: 503, body: '' }), { times: 1 });
+    await drawer(page).getByRole('alert').waitFor();
+    await drawer(page).getByRole('alert').waitFor({ state: 'detached' });
     await drawer(page).getByRole('button', { name: 'Redeliver' }).click();
     await failing.until(2);
     await neighbor.click();

@@ -148,7 +148,9 @@ describe('a webhook', () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('A test event has one attempt.').waitFor();
+    await page.getByText('A test event is not retried.').waitFor();
+    await page.getByRole('button', { name: 'Redeliver' }).click();
+    await page.getByText('redelivery', { exact: true }).waitFor();
     expect(await page.getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
     receiver.behave(200);
     await page.getByRole('link', { name: receiver.url }).click();

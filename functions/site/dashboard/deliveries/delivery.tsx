@@ -60,7 +60,7 @@ export function useDelivery(webhookId: string, eventId: string): LoadedDelivery 
   });
   const isAwaited = serverNow() - Date.parse(event.value?.timestamp ?? '') < FIRST_ATTEMPT_MS;
   const isMoving = delivery.value ? isUnderWay(delivery.value.status) : isAwaited;
-  useRepeated(isMoving && !delivery.problem ? REFRESH_MS : null, delivery.reload);
+  useRepeated(isMoving ? REFRESH_MS : null, delivery.reload);
   return { event, delivery, isAwaited };
 }
 
@@ -108,10 +108,9 @@ interface PartProps {
 }
 
 function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
-  const { status, attempts } = delivery;
-  // A delivery that succeeds immediately has no retries.
-  const isTest = delivery.test && attempts.every(({ trigger }) => trigger === 'test');
-  const isScheduled = !isTest && (isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt)));
+  const { status, attempts, test } = delivery;
+  // A delivery that succeeds immediately has no retries, and neither has a test event.
+  const isScheduled = !test && (isUnderWay(status) || attempts.some((attempt) => !isSuccess(attempt)));
   return (
     <>
       <Panel>
@@ -121,10 +120,10 @@ function DeliveryPart({ of: delivery, event, onChange }: PartProps) {
               'Status',
               <>
                 <DeliveryBadge status={status} />{' '}
-                {isTest && status === 'failed' ? 'A test event has one attempt.' : MEANINGS[status]}
+                {test && status === 'failed' ? 'A test event is not retried.' : MEANINGS[status]}
               </>,
             ],
-            ...(delivery.test ? [['Test', 'A sample event'] satisfies Fact] : []),
+            ...(test ? [['Test', 'A sample event'] satisfies Fact] : []),
             ['Document', <DocumentLink key="document" to={event.data['document_key']} />],
             [
               'Event',

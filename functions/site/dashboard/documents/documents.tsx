@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Button, ButtonLink, Form, Link, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
@@ -16,6 +16,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
   const { environment } = useSession();
   const { prefix, cursor } = parametersOf(query, 'prefix', 'cursor');
   const [typed, setTyped] = useState(prefix);
+  useEffect(() => setTyped(prefix), [prefix]);
   const loaded = useRead('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } });
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
   return (
@@ -39,7 +40,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
         />
         <Button type="submit">Browse</Button>
       </Form>
-      {prefix && <Trail prefix={prefix} onChoose={setTyped} />}
+      {prefix && <Trail prefix={prefix} />}
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
@@ -66,19 +67,17 @@ export function Documents({ query }: { query: URLSearchParams }) {
 }
 
 /** Breadcrumbs: one link per segment of the prefix. */
-function Trail({ prefix, onChoose }: { prefix: string; onChoose: (prefix: string) => void }) {
+function Trail({ prefix }: { prefix: string }) {
   const segments = prefix.split(':');
   return (
     <nav class="trail" aria-label="Prefix">
-      <Link to={['documents']} onClick={() => onChoose('')}>
-        All
-      </Link>
+      <Link to={['documents']}>All</Link>
       {segments.map((segment, i) => {
         const upTo = segments.slice(0, i + 1).join(':');
         return (
           <span key={upTo}>
             {' : '}
-            <Link to={['documents']} query={{ prefix: upTo }} onClick={() => onChoose(upTo)}>
+            <Link to={['documents']} query={{ prefix: upTo }}>
               {segment}
             </Link>
           </span>
