@@ -115,10 +115,14 @@ describe('the OpenAPI document', () => {
     const { body } = await request('/v1/openapi.json');
     const operations = Object.values(JSON.parse(body).paths as Record<string, object>).flatMap(Object.values);
     expect(operations.length).toBe(apiOperations.length);
-    for (const { operationId, responses, 'x-codeSamples': samples } of operations) {
-      const [curl, javascript, python] = samples.map(({ source }: { source: string }) => source);
+    for (const { operationId, security, responses, 'x-codeSamples': samples } of operations) {
+      const sources: string[] = samples.map(({ source }: { source: string }) => source);
+      const [curl = '', javascript = '', python = ''] = sources;
       expect(samples.map(({ lang }: { lang: string }) => lang)).toEqual(['bash', 'javascript', 'python']);
       expect(curl, operationId).toContain("'https://api.example.com/live/v1/");
+      const hasKey = sources.map((source) => source.includes('Authorization'));
+      expect(hasKey, operationId).toEqual(sources.map(() => security.length > 0));
+      expect(python.replace(/"(?:[^"\\]|\\.)*"/g, ''), operationId).not.toMatch(/\b(?:true|false|null)\b/);
       const isPrinted = 'content' in (Object.values(responses)[0] as object);
       expect([javascript.includes('console.log('), python.includes('print(')]).toEqual([isPrinted, isPrinted]);
     }

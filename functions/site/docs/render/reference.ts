@@ -15,6 +15,7 @@ interface Described {
   summary: string;
   description: string;
   tags: string[];
+  security: object[];
   parameters: Parameter[];
   requestBody?: { description: string; content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
@@ -60,13 +61,13 @@ const responseOf = ({ responses }: Described) => Object.entries(responses)[0] ??
 
 /** The call of an operation with its examples. */
 function callOf(operation: Placed): Call {
-  const { description, path, parameters } = operation;
+  const { path, parameters, security } = operation;
   const [, response] = responseOf(operation);
   return {
     method: operation.method.toUpperCase(),
     path: examplePath(path, parameters),
     body: bodyOf(operation)?.example,
-    isPublic: description.startsWith('No credential'),
+    isPublic: security.length === 0,
     returnsJson: response?.content !== undefined,
   };
 }
