@@ -18,6 +18,7 @@ const COMMANDS = ['ops projects', 'ops restore', 'ops replay', 'ops smoke', 'dev
 /** A port that nothing uses, and its address. */
 const PORT = await freePort();
 const CLOSED = `http://127.0.0.1:${PORT}`;
+const TAKEN = await listen(http.createServer());
 const directory = temporaryDirectory();
 
 /** Returns the directory of a local stack at a URL. */
@@ -103,6 +104,7 @@ const REPLAYS = 'Name what to replay: events, schedules, or since TIME.';
 it.each<[string, string | RegExp]>([
   ['ops restore --stack none --at noon', PAST_TIME],
   ['ops restore --stack none --at 2999-01-31T12:00:00Z', PAST_TIME],
+  ['ops restore --stack none --at 2026-01-31T12:00:00', PAST_TIME],
   [`ops restore --at ${TIME}`, STACK],
   [`ops restore --stack none --at ${TIME} --events 1441`, '--events must be an integer from 0 to 1440.'],
   ['ops replay events', STACK],
@@ -113,6 +115,10 @@ it.each<[string, string | RegExp]>([
   ['ops replay since noon', 'since must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
   ['ops smoke --receiver here', '--receiver must be an http: or https: URL.'],
   ['ops smoke --listen 0', '--listen must be an integer from 1 to 65535.'],
+  [
+    `ops smoke --directory ${directoryOf(CLOSED)} --listen ${TAKEN}`,
+    `Port ${TAKEN} is already in use. Stop the process that uses it, or choose another port with --listen.`,
+  ],
   [`ops smoke --stack none --base-url ${CLOSED}`, 'Pass either --stack or --base-url.'],
   [
     'ops projects move',
@@ -225,26 +231,52 @@ it('states the reason of a function that failed', async () => {
 });
 
 describe('npm run ops -- projects', () => {
-  it.each([[undefined], ['Acme']])('deletes a project only with its name, which is %s', async (name) => {
+  it.each([
+    [{ name: 'Acme' }, undefined, ['show undefined']],
+    [{ name: 'Acme' }, 'Acme', ['show undefined', 'delete Acme']],
+    [{ state: 'deleting' }, undefined, ['show undefined', 'delete undefined']],
+  ])('deletes the project %j with the answer %s only if it has no other name', async (project, answer, expected) => {
     const events: string[] = [];
     const deletion = { state: 'deleted', items_removed: 1, items_read: 1, waits_until: null };
     const Invoke = ({ Payload }: { Payload: Buffer }) => {
       const { operation, name } = JSON.parse(Payload.toString());
       events.push(`${operation} ${name}`);
-      return { Payload: Buffer.from(JSON.stringify(operation === 'show' ? { name: 'Acme' } : deletion)) };
+      return { Payload: Buffer.from(JSON.stringify(operation === 'show' ? project : deletion)) };
     };
-    const answered = name === undefined ? {} : { ask: async () => name };
+    const answered = answer === undefined ? {} : { ask: async () => answer };
     const { status, stderr } = await run('ops projects delete prj_1 --stack s', { ...DEPLOYED, Invoke }, answered);
-    expect([status, stderr === 'There is no terminal.\n']).toEqual(name === undefined ? [1, true] : [0, false]);
-    expect(events).toEqual(['show undefined', ...(name === undefined ? [] : ['delete Acme'])]);
+    expect([status, stderr === 'There is no terminal.\n']).toEqual(expected.length === 1 ? [1, true] : [0, false]);
+    expect(events).toEqual(expected);
   });
 
-  it('prints the progress of a deletion only when it changes', async () => {
+  it('prints the progress of a deletion only when it changes, and pauses for at most ten seconds', async () => {
     const waiting = { state: 'deleting', items_removed: 1, items_read: 0, waits_until: '2026-01-31T12:00:00.000Z' };
-    const responses = [{ name: 'Acme' }, waiting, waiting, waiting, { ...waiting, state: 'deleted' }];
+    const longer = { ...waiting, waits_until: '2999-01-31T12:00:00.000Z' };
+    const responses = [{ name: 'Acme' }, waiting, waiting, longer, longer, { ...waiting, state: 'deleted' }];
     const Invoke = () => ({ Payload: Buffer.from(JSON.stringify(responses.shift())) });
-    const { stderr } = await run('ops projects delete prj_1 --stack s --name Acme', { ...DEPLOYED, Invoke });
-    expect(stderr.match(/.*Checks again.*/g)).toEqual(['Removed 1 items. Checks again at 2026-01-31T12:00:00.000Z.']);
+    const pauses: number[] = [];
+    const wait = async (ms: number) => pauses.push(ms);
+    const { stderr } = await run('ops projects delete prj_1 --stack s --name Acme', { ...DEPLOYED, Invoke }, { wait });
+    expect(stderr.match(/.*Checks again.*/g)).toEqual(
+      [waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
+    );
+    expect(pauses).toEqual([0, 0, 10_000, 10_000]);
+  });
+
+  it.each([
+    ['list', '{"id":"a"}\n{"id":"b"}\n', ''],
+    [`enable-webhooks --since ${TIME} --dry-run`, '', 'The command would enable 3 webhooks.\n'],
+    [`enable-webhooks --since ${TIME}`, '', 'Enabled 3 webhooks. Their recoveries start within 60 seconds.\n'],
+  ])('%s states the result of all pages', async (action, stdout, stderr) => {
+    const pages = [
+      { data: [{ id: 'a' }], webhooks: 2, next: { pk: 'a' } },
+      { data: [{ id: 'b' }], webhooks: 1, next: null },
+    ];
+    const Invoke = ({ Payload }: { Payload: string }) => ({
+      Payload: Buffer.from(JSON.stringify(pages[JSON.parse(Payload).after?.pk === 'a' ? 1 : 0])),
+    });
+    const printed = await run(`ops projects ${action} --stack service`, { ...DEPLOYED, Invoke });
+    expect(printed).toEqual({ status: 0, stdout, stderr });
   });
 
   it.each(['list', 'show prj_1'])('%s writes no control and no direction characters', async (action) => {

@@ -118,7 +118,7 @@ describe('npm run init', () => {
     }
   });
 
-  it('changes settings of an existing file', async () => {
+  it('changes settings of an existing file, and replaces whole groups', async () => {
     const { path } = await init('existing.json', ...set('senderEmail=a@example.com', 'batchingSeconds=1'));
     const { stdout } = await init('existing.json', ...set('batchingSeconds=2', 'alarms.email=ops@example.com'));
     expect(stdout).toContain('Changed ');
@@ -128,6 +128,9 @@ describe('npm run init', () => {
       batchingSeconds: 2,
       alarms: { email: 'ops@example.com' },
     });
+    const topicArn = 'arn:aws:sns:eu-central-1:123456789012:ops';
+    await init('existing.json', ...set(`alarms.topicArn=${topicArn}`));
+    expect(readDeployment(path)?.alarms).toEqual({ topicArn });
   });
 
   it.each([

@@ -1,11 +1,12 @@
 import http from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, describe, expect, it } from 'vitest';
 import { dev } from '../../infra/commands/dev.ts';
 import { elementsOf } from '../../infra/commands/listen.ts';
 import { readDelivery } from '../../infra/commands/received.ts';
 import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
-import { listen } from '../support/endpoints.ts';
+import { freePort, listen } from '../support/endpoints.ts';
 import { ran } from '../support/shell.ts';
 
 const START = Date.parse('2026-01-31T12:00:00Z');
@@ -18,6 +19,8 @@ interface Listed {
   at: number;
   type?: string;
 }
+
+afterEach(() => void process.removeAllListeners('SIGINT')); // each command adds one
 
 /** An API with a fixed clock and the events that tests add. `fails` returns the status of a failing request. */
 async function startApi(fails: (path: string) => number | undefined = () => undefined) {
@@ -70,8 +73,9 @@ const idsIn = (lines: readonly string[]) =>
   lines.flatMap((line) => / (evt_\w+) {2}✓ verified {2}(\S+) .*\{"id":"\1","type":"\2",/s.exec(line)?.[1] ?? []);
 
 describe('listen', () => {
-  it('prints an event that appears after one with a later timestamp, and each event once', async () => {
+  it('prints an event that appears after one with a later timestamp, each event once, and none from before its start', async () => {
     const api = await startApi();
+    api.events.push({ id: 'evt_old', at: START - 1000 });
     const add = (id: string, at: number) => () => void api.events.push({ id, at });
     const nothing = () => {};
     const changes = [add('evt_b', START + 20_000), add('evt_a', START + 1000), nothing, add('evt_c', START + 60_000)];
@@ -97,11 +101,11 @@ describe('listen', () => {
     expect(api.lists).toEqual([...types, ...types]);
   });
 
-  it.each([429, 500])('prints an event in the next poll when a list returned %d', async (status) => {
-    let left = 1;
+  it.each([429, 500])('states once that lists return %d, and prints an event in the next poll', async (status) => {
+    let left = 2;
     const api = await startApi((path) => (path === '/v1/events' && left-- > 0 ? status : undefined));
     api.events.push({ id: 'evt_a', at: START });
-    const lines = await linesOf(api, [() => {}]);
+    const lines = await linesOf(api, [() => {}, () => {}]);
     expect(lines).toEqual([
       `Showing events, signed with ${SECRET}`,
       expect.stringContaining(`Polling failed, trying again: GET /v1/events: ${status}`),
@@ -144,10 +148,13 @@ describe('listen', () => {
   it('forwards events with their own bodies and signatures, and follows no redirect, because the next server would receive it', async () => {
     const api = await startApi();
     const requests: unknown[] = [];
+    const signed: [body: string, headers: Record<string, string>][] = [];
     const endpoint = http.createServer(async (request, response) => {
       const body = (await readBody(request)) ?? Buffer.alloc(0);
-      const { line } = readDelivery(SECRET, request.headers as Record<string, string>, body);
-      requests.push([request.url, request.headers['x-service-event-id'], line]);
+      const headers = request.headers as Record<string, string>;
+      const { line } = readDelivery(SECRET, headers, body);
+      requests.push([request.url, headers['content-type'], headers['x-service-event-id'], line]);
+      signed.push([String(body), headers]);
       response.writeHead(307, { Location: '/elsewhere' }).end();
     });
     const forwardTo = `http://127.0.0.1:${await listen(endpoint)}/hook`;
@@ -160,8 +167,18 @@ describe('listen', () => {
     expect(lines.at(-1)).toContain('→ 307');
     const forwarded = events.map(({ id, type }) => {
       const line = `^✓ verified  ${type}  attempt 1\n.*{"id":"${id}","type":"${type}",.*"data":${NUMBER}}$`;
-      return ['/hook', id, expect.stringMatching(new RegExp(line, 's'))];
+      return ['/hook', 'application/json', id, expect.stringMatching(new RegExp(line, 's'))];
     });
     expect(requests).toEqual(forwarded);
+    for (const [body, headers] of signed) expect(() => new Webhook(SECRET).verify(body, headers)).not.toThrow();
+  });
+
+  it('states why an event could not be forwarded, and continues with the next one', async () => {
+    const api = await startApi();
+    const forwardTo = `http://127.0.0.1:${await freePort()}`;
+    const add = () => void api.events.push({ id: 'evt_a', at: START }, { id: 'evt_b', at: START });
+    const [, ...lines] = await linesOf(api, [add], { forwardTo });
+    const failed = (id: string) => expect.stringContaining(`${id}  document.changed  → connect ECONNREFUSED`);
+    expect(lines).toEqual([failed('evt_a'), failed('evt_b')]);
   });
 });

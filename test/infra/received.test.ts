@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDelivery } from '../../infra/commands/received.ts';
+import { startDemoReceiver } from '../../infra/local/demo-receiver.ts';
 import { serviceSignature } from '../../lib/webhooks/signing.ts';
 
 describe('a request to the demo endpoint', () => {
@@ -24,6 +25,13 @@ describe('a request to the demo endpoint', () => {
       verified: false,
       line: `✗ NOT VERIFIED  ${Buffer.byteLength(body)} bytes`,
     });
+  });
+
+  it('is rejected when the signature is wrong', async () => {
+    const { url, close } = await startDemoReceiver(secret, 0, () => {});
+    const { status } = await fetch(url, { method: 'POST', headers: { 'X-Service-Signature': 'sha256=' }, body });
+    close();
+    expect(status).toBe(401);
   });
 
   it('is not verified if its bytes are not those that were signed', () => {

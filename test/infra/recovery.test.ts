@@ -7,6 +7,7 @@ import { ops } from '../../infra/commands/ops.ts';
 import { batchIn } from '../../infra/commands/replay.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { itemKey } from '../../lib/aws/items.ts';
+import { TIME_TO_LIVE } from '../../lib/deployment.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { type Performers, ran } from '../support/shell.ts';
 
@@ -57,6 +58,41 @@ it.each(['documents', ANOTHER])('writes the restored table of %s to the settings
   expect(JSON.parse(readFileSync(deploymentFile, 'utf8'))).toEqual({ ...settings, table });
 });
 
+it('sets what a restore does not set, each time when the new table is active', async () => {
+  let state = 'CREATING';
+  const calls: object[] = [];
+  const call = (input: object) => {
+    expect(state).toBe('ACTIVE');
+    calls.push(input);
+  };
+  const operations: Performers = {
+    ...performers,
+    ...using('documents'),
+    DescribeTable: ({ TableName: name }) => ({
+      Table: { TableArn: `${ARN}/${name}`, TableStatus: state, LatestStreamArn: streamOf(name) },
+    }),
+    UpdateTable(input) {
+      call(input);
+      state = 'UPDATING';
+    },
+    UpdateTimeToLive: call,
+    UpdateContinuousBackups: call,
+    ListTagsOfResource: ({ ResourceArn }) => ({ Tags: [{ Key: 'of', Value: ResourceArn }, { Key: 'aws:of' }] }),
+    TagResource: call,
+  };
+  const wait = async () => {
+    state = 'ACTIVE';
+  };
+  expect((await ran(ops, ARGUMENTS, operations, { deploymentFile, wait })).status).toBe(0);
+  expect(calls).toEqual([
+    { TableName: TABLE, StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } },
+    { TableName: TABLE, DeletionProtectionEnabled: true },
+    { TableName: TABLE, TimeToLiveSpecification: { AttributeName: TIME_TO_LIVE, Enabled: true } },
+    { TableName: TABLE, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+    { ResourceArn: `${ARN}/${TABLE}`, Tags: [{ Key: 'of', Value: `${ARN}/documents` }] },
+  ]);
+});
+
 it.each([
   ['another stack', JSON.stringify({ stackName: 'Other', senderEmail: 'notifications@acme.example' })],
   ['no stack', undefined],
@@ -86,7 +122,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   const items = [
     itemKey.webhook(SPACE, 'whk_1'), // on the last page
     delivery('whk_1', 'evt_1', 3, 2, 'redelivery', 'recovery'),
-    { ...itemKey.connection(OTHER, 'con_1'), id: 'con_1', ...OTHER },
+    ...Array(11).fill({ ...itemKey.connection(OTHER, 'con_1'), id: 'con_1', ...OTHER }),
     delivery('whk_2', 'evt_2', 1, 0, 'schedule', 'redelivery'),
     delivery('whk_2', 'evt_3', 0, 4),
     itemKey.webhook(OTHER, 'whk_2'),
@@ -99,8 +135,9 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   const updated: object[] = [];
   const operations: Performers = {
     ...using(TABLE),
-    Scan({ TableName, ExclusiveStartKey: after, ExpressionAttributeValues: values }) {
-      expect([TableName, unmarshall(values)[':since']]).toEqual([TABLE, since]);
+    Scan({ TableName, ExclusiveStartKey: after, FilterExpression: filter, ExpressionAttributeValues: values }) {
+      expect([TableName, filter]).toEqual([TABLE, expect.stringContaining('#status IN (:pending, :retrying)')]);
+      expect(unmarshall(values)).toMatchObject({ ':since': since, ':pending': 'pending', ':retrying': 'retrying' });
       return after ? { Items: items.slice(0, 1) } : { Items: items.slice(1), LastEvaluatedKey: {} };
     },
     Invoke({ FunctionName, Payload }) {
@@ -113,12 +150,14 @@ it('queues the work that waited, also of a delivery that has changed since', asy
       throw new ConditionalCheckFailedException({ message: 'changed', $metadata: {} });
     },
     SendMessageBatch({ QueueUrl, Entries }) {
+      expect(Entries.length).toBeLessThanOrEqual(10);
+      expect(new Set(Entries.map(({ Id }: { Id: string }) => Id)).size).toBe(Entries.length);
       for (const { MessageBody, MessageGroupId: group } of Entries)
         sent.push([QueueUrl, group, JSON.parse(MessageBody)]);
       return {};
     },
   };
-  const stdout = 'Queued 3 deliveries in progress, 1 events and 1 checks of connections.\n';
+  const stdout = 'Queued 3 deliveries in progress, 1 events and 11 checks of connections.\n';
   const resume = ['--resume', '--events', '30'];
   expect(await restore(operations, ...resume)).toEqual({ status: 0, stdout, stderr: '' });
   expect(updated).toEqual([
@@ -127,7 +166,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   ]);
   const queue = 'Deliveries of the stack';
   expect(sent).toEqual([
-    ['Checks of the stack', undefined, { connectionId: 'con_1', ...OTHER }],
+    ...Array(11).fill(['Checks of the stack', undefined, { connectionId: 'con_1', ...OTHER }]),
     ['fan-out', marshall(event)],
     [queue, 'whk_1', { webhookId: 'whk_1', ...SPACE, eventId: 'evt_1', run: 3, attempt: 2, trigger: 'recovery' }],
     [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' }],
@@ -147,7 +186,10 @@ it.each([
   const { status, stdout, stderr } = await ran(ops, ['replay', 'since', '2026-01-31T12:00:00Z', '--stack', 'Service'], {
     ...performers,
     ...using('documents'),
-    Scan: () => ({ Items: Array(1001).fill(marshall(itemKey.event(SPACE, 'evt_1'))) }),
+    Scan({ ExpressionAttributeValues: values }) {
+      expect(unmarshall(values)).toEqual({ ':event': 'EVENT#', ':since': Date.parse('2026-01-31T12:00:00Z') });
+      return { Items: Array(1001).fill(marshall(itemKey.event(SPACE, 'evt_1'))) };
+    },
     Invoke({ FunctionName, Payload }) {
       const { Records, isReplay } = JSON.parse(Payload);
       expect([FunctionName, isReplay, Records[0].eventName]).toEqual(['fan-out', true, 'INSERT']);
