@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { targetOf } from '../../../infra/commands/target.ts';
 import { openState } from '../../../infra/local/services/state.ts';
@@ -57,8 +56,14 @@ it('does not replace stack.json while another stack of the directory runs, and l
   expect(targetOf({ directory }, 'live', {})).toEqual({ baseUrl: stack.base_url, key: stack.keys.live });
   const { baseUrl } = targetOf({ directory: own }, 'admin', {});
   expect(npm.output()).toContain(`Ready: ${baseUrl}\n`);
-  const list = ['infra/commands/ops.ts', 'projects', 'list', '--directory', own];
-  expect((await promisify(execFile)(process.execPath, list)).stdout).toContain('"name":"Demo"');
+  const projects = (action: string, ...id: string[]) => {
+    const args = ['infra/commands/ops.ts', 'projects', action, ...id, '--directory', own];
+    return spawnSync(process.execPath, args, { encoding: 'utf8' });
+  };
+  const { stdout } = projects('list');
+  expect(stdout).toContain('"name":"Demo"');
+  const stderr = expect.stringMatching(/The question has no answer, so nothing was changed\.\n$/);
+  expect(projects('delete', JSON.parse(stdout).id)).toMatchObject({ status: 1, stderr });
 
   const ofNpm = processesOf(npm.pid);
   expect(ofNpm.length).toBeGreaterThan(3);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -7,23 +8,33 @@ import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
+import { changed } from '../../support/changed.ts';
 import { listen } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
+import { eventually, request } from '../../support/service.ts';
 import { LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
 /** Most tests of `npm start` are long. See kept.test.ts. */
 describe('npm start', () => {
-  it('listens only on loopback, shows its secrets only to its user, and keeps its data from a second start', async () => {
+  it('listens only on loopback, shows its secrets only to its user, receives events of both environments, and keeps its data from a second start', async () => {
     const directory = temporaryDirectory();
     const service = npmStart(directory, ['--keep']);
     const { output, stack } = await service.ready();
     const addresses = listeningAddresses(processesOf(service.pid));
     expect(addresses).toEqual([LOOPBACK, LOOPBACK, LOOPBACK, LOOPBACK]);
     expect(statSync(join(directory, 'stack.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(directory, 'kept')).mode & 0o777).toBe(0o700);
+    for (const [type, key] of Object.entries(stack.keys))
+      expect(output).toMatch(new RegExp(`^  ${type} key +${key}$`, 'm'));
     expect(output).toContain(`webhook secret  ${stack.webhook_secret}\n`);
     expect(output).toMatch(/ {2}dashboard {7}http:\/\/127\.0\.0\.1:\d+\/_local\/sign-in#[\w-]{22}\n/);
+    const [curl = ''] = /curl .+\}'$/ms.exec(output) ?? [];
+    expect(spawnSync('bash', ['-c', curl], { encoding: 'utf8' }).stdout).toMatch(/"id":"evt_/);
+    const headers = { Authorization: `Bearer ${stack.keys.test}` };
+    await request(stack.base_url, 'POST', '/v1/events', { body: changed(), headers });
+    await eventually(() => service.output().split('[receiver] ✓ verified').length === 3);
     const second = await npmStart(directory, ['--keep']).ended;
     expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
   });

@@ -6,6 +6,7 @@ import { checks } from '../../../infra/commands/smoke/checks.ts';
 import type { Received } from '../../../infra/commands/smoke/run.ts';
 import { CLEAN_UP, runChecks } from '../../../infra/commands/smoke/smoke.ts';
 import { type LocalReceiver, startLocalReceiver } from '../../../infra/local/receiver.ts';
+import type { SentEmail } from '../../../infra/local/services/ses.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { type Breakage, startProxy } from '../../support/proxy.ts';
 import { type Project, useService } from '../../support/service.ts';
@@ -87,7 +88,17 @@ describe('npm run ops -- smoke', () => {
     expect(stdout).toMatch(/skipped\s+TLS: accepts 1.3/);
     expect(status).toBe(0);
     expect(await leftBy(project)).toEqual([]);
-    expect(service.stack.ses.emails.filter(({ to }) => to.includes(project.email))).toHaveLength(1);
+    const emails = (await (await fetch(service.stack.mailUrl)).json()) as SentEmail[];
+    expect(emails.filter(({ to }) => to.includes(project.email))).toHaveLength(1);
+  });
+
+  it('fails when a check fails', async () => {
+    const { adminKey } = await service.project();
+    const response: Breakage['response'] = (response, { path }) => {
+      if (path.endsWith('/nothing')) response.body = Buffer.from('{}');
+    };
+    const args = ['smoke', '--key', adminKey, '--base-url', await proxied(service.stack.baseUrl, { response })];
+    expect(await ran(ops, args)).toMatchObject({ status: 1, stdout: expect.stringContaining(' passed, 1 failed, ') });
   });
 
   it('cleans up when it is interrupted', async () => {
