@@ -180,6 +180,19 @@ describe('the delivery log', () => {
       expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));
     });
 
+    it('removes the delivery from a list by its earlier status, also while the index is late', async () => {
+      const { record } = await recorded(1);
+      const batchGet: Table['batchGet'] = async (keys) => {
+        await log.startRun(record, 1, now); // after the query of the index
+        return table.batchGet(keys);
+      };
+      const { deliveries: found } = await deliveryLog({ ...table, batchGet }).list(record.webhookId, {
+        status: 'failed',
+        limit: 10,
+      });
+      expect(found).toEqual([]);
+    });
+
     it('clears a pending retry', async () => {
       const { webhook, event, message } = newDelivery();
       await own.record(message(), event, attemptOf(message()), retrying);

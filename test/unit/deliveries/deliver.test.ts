@@ -11,10 +11,14 @@ const throttled = Object.assign(new Error('throttled'), { name: 'ThrottlingExcep
 describe('a delivery', () => {
   it.each(['quick', 'new', 'slow'] as const)('queues its retry in the %s lane of its attempt', async (lane) => {
     const own = await laneFunction({ slowUntil: lane === 'slow' ? now + 60_000 : 0 }, { lane });
-    own.answer = responds(500);
+    own.answer = (...args) => {
+      own.time += 10;
+      return responds(500)(...args);
+    };
     await own.run(message({ slot: { at: now, maxPerSecond: 1 } }));
     expect(own.sent()).toEqual([{ lane, group: 'whk_1', delaySeconds: 60, body: message({ attempt: 2 }) }]);
-    expect(await own.delivery()).toMatchObject({ status: 'retrying', nextAttemptAt: now + 60_010 });
+    const due = { status: 'retrying', nextAttemptAt: now + 60_010 };
+    expect(await own.delivery()).toMatchObject({ ...due, attempts: [{ at: now }] });
     expect((await own.delivery())?.retryPending).toBeUndefined();
   });
 

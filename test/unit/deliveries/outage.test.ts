@@ -42,6 +42,24 @@ describe('an outage', () => {
     expect(starts).toEqual([now, undefined, now + 2000]);
   });
 
+  it('has a start at each endpoint of a batch', async () => {
+    const own = await failingLane();
+    await own.add(webhook({ id: 'whk_2', quickSince: now }));
+    await own.run(message(), message({ webhookId: 'whk_2' }));
+    expect([await own.hook(), await own.hook('whk_2')]).toMatchObject([{ failingSince: now }, { failingSince: now }]);
+  });
+
+  it('is not ended by a success that started before it', async () => {
+    const own = await laneFunction({ undeliveredSince: now - 1 });
+    own.answer = async (...args) => {
+      own.time = now + 2000;
+      await endpoints(own.table).beginOutage(webhook(), now + 1);
+      return responds(200)(...args);
+    };
+    await own.run(message());
+    expect((await own.hook())?.failingSince).toBe(now + 1);
+  });
+
   it('is not ended by a test', async () => {
     const own = await laneFunction({ failingSince: now - 1, undeliveredSince: now - 1 });
     await own.publish(event({ webhookId: 'whk_1', id: 'evt_2' }));
@@ -189,6 +207,19 @@ describe('the rate limit of a webhook', () => {
     await own.publish(event({ id: 'evt_2' }));
     await own.run(message({ eventId: 'evt_2' }));
     expect([own.emails(), own.posts]).toMatchObject([[{ subject: expect.stringContaining('overloaded') }], []]);
+  });
+
+  it('skips a recovery later than other deliveries, and a test after a minute without an email', async () => {
+    const own = await overloaded();
+    const test = { eventId: 'evt_test', trigger: 'test' } as const;
+    await own.publish(event({ id: 'evt_test', webhookId: 'whk_1' }));
+    await own.run(message({ trigger: 'recovery' }), message(test));
+    expect(own.sent()).toMatchObject([
+      { delaySeconds: 900, body: { eventId: 'evt_1' } },
+      { delaySeconds: 1, body: { eventId: 'evt_test' } },
+    ]);
+    await own.run(message({ ...test, slot: { at: now - 60_001, maxPerSecond: 2 } }));
+    expect([(await own.delivery('evt_test'))?.status, own.emails()]).toEqual(['skipped', []]);
   });
 
   it('sends the email with the next skipped delivery if it failed', async () => {

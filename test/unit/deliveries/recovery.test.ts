@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoverMessage } from '../../../lib/deliveries/messages.ts';
-import { isRecoverable, stuckBefore } from '../../../lib/deliveries/recovery.ts';
-import { HOUR_MS, newId } from '../../memory/contracts/builders.ts';
-import { now, record, space } from './builders.ts';
+import { isRecoverable, stuckBefore, windowOf } from '../../../lib/deliveries/recovery.ts';
+import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
+import { DAY_MS, HOUR_MS, newId, retrying } from '../../memory/contracts/builders.ts';
+import { now, record, space, webhook } from './builders.ts';
 import { laneFunction } from './lane.ts';
 
 describe('a recoverable delivery', () => {
@@ -25,6 +26,14 @@ describe('a recoverable delivery', () => {
   });
 });
 
+it('covers by default what ended since a minute before the outage, because clocks differ', () => {
+  expect(windowOf(webhook({ undeliveredSince: now }), {}, now)).toEqual({
+    since: now - EVENT_RETENTION_MS,
+    until: now + 60_000,
+    endedSince: now - 60_000,
+  });
+});
+
 describe('a page of a recovery', () => {
   const page = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
     recover: { ...space, webhookId: 'whk_1', since: now - HOUR_MS, until: now + HOUR_MS, perSecond: 2, ...overrides },
@@ -44,6 +53,17 @@ describe('a page of a recovery', () => {
     const { own, runs } = await withFailures(1);
     await own.run(page({ until: now - 1 }), page({ endedSince: now + HOUR_MS }));
     expect(await runs()).toEqual(['failed 0']);
+  });
+
+  it('finds a retry that is more than a day late', async () => {
+    const own = await laneFunction();
+    const eventId = newId('evt', now);
+    await own.record(1, retrying, { eventId });
+    for (const late of [0, 1]) {
+      own.time = now + 60_000 + DAY_MS + late;
+      await own.run(page());
+      expect((await own.log.get('whk_1', eventId))?.run).toBe(late);
+    }
   });
 
   it('records no run if the messages could not be sent', async () => {

@@ -3,7 +3,7 @@ import { exists, remove } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { changed } from '../../support/changed.ts';
-import { code, listed } from '../../support/documents.ts';
+import { code, listed, pagesOf } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { type Attempt, createWebhook, deliveryOf, publish, publishAll, settled } from '../../support/requests.ts';
 
@@ -41,7 +41,11 @@ describe('a webhook', () => {
     expect([recovered.status, recovered.body]).toEqual([202, { count: 3 }]);
     await service.settle();
     expect(receiver.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
-    for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('succeeded');
+    for (const { body } of events)
+      expect(await settled(client, id, body.id)).toMatchObject({
+        status: 'succeeded',
+        attempts: [{ trigger: 'recovery' }],
+      });
     expect((await client('POST', path, { body: { since } })).body).toEqual({ count: 0 });
     const enabled = await client('GET', `/v1/webhooks/${id}`);
     expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
@@ -95,8 +99,8 @@ describe('an event', () => {
   it('has a delivery to each of its webhooks, which is pending until its first attempt is recorded', async () => {
     const client = await live();
     const receiver = service.endpoint();
-    const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
     const other = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
+    const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
     const event = await publish(client);
     const path = `/v1/events/${event.body.id}/deliveries`;
     const { body } = await client('GET', path);
@@ -106,8 +110,8 @@ describe('an event', () => {
     const delivery = `/v1/webhooks/${webhooks[0]?.id}/deliveries/${event.body.id}`;
     expect((await client('GET', delivery)).body).toEqual(body.data[0]);
     expect(code(await client('POST', `${delivery}/redeliver`))).toEqual(conflict);
-    const page = await client('GET', `${path}?limit=1`);
-    expect(page.body).toEqual({ data: body.data.slice(0, 1), next_cursor: expect.any(String) });
+    const pages = webhooks.map((_, i) => [body.data[i]]);
+    expect(await pagesOf(client, `${path}?limit=1`)).toEqual([[], ...pages]); // a page is empty if its webhook has none
     await service.settle();
 
     for (const { id } of webhooks) expect((await settled(client, id, event.body.id)).status).toBe('succeeded');
@@ -148,6 +152,7 @@ describe('the delivery log', () => {
     const newest = await ids(`${document}&limit=3&status=succeeded`);
     expect(newest.ids).toEqual(events.slice(0, 3));
     expect((await ids(`${document}&limit=3&status=succeeded&cursor=${newest.next}`)).ids).toEqual(events.slice(3));
+    expect(await ids(`${document}&limit=3&status=failed`)).toEqual({ ids: [], next: expect.any(String) });
     expect((await ids(`${document}&until=${since}&type=document.changed`)).ids).toEqual(events.slice(2));
     for (const other of [`${document}&status=failed`, `${document}&type=document.created`, 'document_key=org:acme'])
       expect((await ids(other)).ids).toEqual([]);
@@ -157,9 +162,10 @@ describe('the delivery log', () => {
 });
 
 describe('a redelivery', () => {
-  it('runs the whole schedule again, and the log keeps the earlier attempts', async () => {
+  it('runs the whole schedule again, and the log keeps the earlier attempts as they were', async () => {
     const client = await live();
-    const endpoint = service.endpoint((_, count) => (count < 8 ? 500 : 200));
+    const endpoint = service.endpoint(500);
+    const moved = service.endpoint((_, count) => (count < 2 ? 500 : 200));
     const { id } = await createWebhook(client, endpoint.url);
     const event = await publish(client);
     await service.settle();
@@ -167,17 +173,26 @@ describe('a redelivery', () => {
       disabled_reason: 'deliveries_failed',
       failing_since: event.body.timestamp,
     });
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled', url: moved.url } });
     const first = await client('POST', `/v1/webhooks/${id}/deliveries/${event.body.id}/redeliver`);
     expect([first.status, first.body]).toMatchObject([202, { status: 'pending', event_id: event.body.id }]);
     expect(first.body.next_attempt_at).toBe(new Date(service.clock.now()).toISOString());
     for (const { request_headers } of first.body.attempts) expect(request_headers).toBeNull();
     await service.settle();
     const delivery = await deliveryOf(client, id, event.body.id);
-    expect(delivery.status).toBe('succeeded');
+    expect(delivery).toMatchObject({ status: 'succeeded', url: moved.url });
     expect(delivery.attempts.map(({ number }: Attempt) => number)).toEqual([1, 2, 3, 4, 5, 6, 1, 2]);
     expect(delivery.attempts.at(-1)).toMatchObject({ trigger: 'redelivery' });
-    expect(endpoint.received.map(({ body }) => body)).toEqual(Array(8).fill(event.text));
+    const received = [endpoint, moved].flatMap(({ url, received }) => received.map((post) => ({ ...post, url })));
+    expect(received.map(({ body }) => body)).toEqual(Array(8).fill(event.text));
+    for (const [i, { url, headers }] of received.entries())
+      expect(delivery.attempts[i]).toMatchObject({
+        url,
+        request_headers: {
+          'X-Service-Attempt': headers['X-Service-Attempt'],
+          'webhook-timestamp': headers['webhook-timestamp'],
+        },
+      });
   });
 
   it('starts a run for a delivery without an attempt a day after its event, and not earlier', async () => {
@@ -195,7 +210,8 @@ describe('a redelivery', () => {
     const { status, body } = await redeliver();
     expect([status, body]).toMatchObject([202, { status: 'pending', attempts: [], event_id: event.body.id }]);
     await service.settle();
-    const { attempts } = await settled(client, id, event.body.id);
+    const { attempts, created_at } = await settled(client, id, event.body.id);
+    expect(created_at).toBe(attempts[0].at);
     expect(attempts.at(-1)).toMatchObject({ number: 1, trigger: 'redelivery', status_code: 200 });
   });
 
@@ -234,16 +250,18 @@ describe('a recovery', () => {
       expect((await recover(window)).body).toEqual({ count: 0 });
   });
 
-  it('is no faster than the rate limit of the webhook', async () => {
+  it('has a default pace, and is no faster than the rate limit of the webhook', async () => {
     const client = await live();
-    const { id } = await createWebhook(client, service.endpoint().url, { max_per_second: 5 });
+    const { id } = await createWebhook(client, service.endpoint().url);
     const recover = (body: object) => client('POST', `/v1/webhooks/${id}/recover`, { body });
-    for (const per_second of [3, 100]) expect((await recover({ per_second })).status).toBe(202);
+    expect((await recover({})).status).toBe(202);
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second: 5 } });
+    for (const per_second of [undefined, 3, 100]) expect((await recover({ per_second })).status).toBe(202);
     await service.settle();
     const rates = service.messages.flatMap((message) =>
       'recover' in message && message.recover.webhookId === id ? [message.recover.perSecond] : [],
     );
-    expect(rates).toEqual([3, 5]);
+    expect(rates).toEqual([50, 5, 3, 5]);
   });
 
   it('stops when the webhook is paused, and the next one sends the rest by default', async () => {
@@ -280,6 +298,15 @@ describe('a recovery', () => {
       await service.clock.advance(3_600_000);
       await client('PATCH', `/v1/webhooks/${id}`, { body: { status } });
     }
+    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 1 });
+  });
+
+  it('contains a retry that is more than a day late', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, service.endpoint(500).url);
+    await publish(client);
+    await service.clock.advance(1000);
+    service.clock.skip(DAY_MS + 61_000);
     expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 1 });
   });
 

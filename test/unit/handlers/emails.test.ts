@@ -155,6 +155,7 @@ describe('the text of a customer', () => {
       expect(html).not.toMatch(LINK);
       expect(html).not.toContain('<a href="//');
     }
+    expect(emails.slice(3).map(({ to }) => to)).toEqual(Array(5).fill([project.email]));
   });
 });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { startOf } from '../../../lib/deliveries/stats.ts';
+import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { changed } from '../../support/changed.ts';
 import { listed, pagesOf } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
-import { createWebhook, publishAll } from '../../support/requests.ts';
+import { createWebhook, publish, publishAll } from '../../support/requests.ts';
 import type { Answer, Client } from '../../support/service.ts';
 
 const service = memoryService();
@@ -73,17 +75,20 @@ describe('the stats', () => {
     await publishAll(live, [changed(), changed(), deleted]);
     await service.settle();
     const summary = ({ webhook_id, type, delivered }: Stats) => [webhook_id, type, delivered];
+    const barsSum = ({ latency_ms }: Stats) =>
+      latency_ms.histogram.reduce((sum: number, { count }: Bucket) => sum + count, 0);
 
     for (const by of ['hour', 'day']) {
       const byWebhook = await statsOf(live, `by=${by}&group_by=webhook_id`);
       expect(byWebhook.map(summary)).toEqual(ids.map((id) => [id, null, 3]));
+      expect(byWebhook.map(barsSum)).toEqual(ids.map(() => 3));
       for (const { latency_ms } of byWebhook) {
-        expect(latency_ms.histogram.reduce((sum: number, { count }: Bucket) => sum + count, 0)).toBe(3);
         expect(latency_ms.histogram.map(({ le }: Bucket) => le)).toContain(latency_ms.p95);
         expect(latency_ms.histogram.every(({ count }: Bucket) => count > 0)).toBe(true);
       }
       const changes = await statsOf(live, `by=${by}&group_by=webhook_id&type=document.changed`);
       expect(changes.map(summary)).toEqual(ids.map((id) => [id, 'document.changed', 2]));
+      expect(changes.map(barsSum)).toEqual(ids.map(() => 2));
 
       const total = async (query: string) => {
         const rows = await statsOf(live, `by=${by}&group_by=at&${query}`);
@@ -101,7 +106,8 @@ describe('the stats', () => {
     }
 
     // A page contains 720 hours of four webhooks, or 620 hours of five.
-    const month = `from=${new Date(service.clock.now() - 30 * DAY_MS).toISOString()}&by=hour`;
+    const from = new Date(startOf('hour', service.clock.now() - 30 * DAY_MS)).toISOString();
+    const month = `from=${from}&by=hour`;
     expect(
       (await statsPages(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size),
     ).toEqual([4, 1]);
@@ -111,8 +117,19 @@ describe('the stats', () => {
       [[ids[4], null, 3]],
       [],
     ]);
+    expect(first?.map(({ at }) => at)).toEqual(Array(4).fill(from));
     const [older, newer = [], ...more] = await statsPages(live, `${month}&group_by=at`);
     expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
+  });
+
+  it('have different percentiles when few attempts took long', async () => {
+    const live = await (await service.project()).client('live');
+    const { id: webhookId } = await createWebhook(live, service.endpoint().url);
+    const bars = { document_changed_le_10: 94, document_changed_le_100: 4, document_changed_le_5000: 2 };
+    const entries = [{ sequence: '1', counts: { document_changed_delivered: 100, ...bars } }];
+    const start = startOf('hour', service.clock.now());
+    await stats(service.table).add({ webhookId, period: 'hour', start, entries }, 'shard');
+    expect(await statsOf(live)).toMatchObject([{ latency_ms: { p50: 10, p95: 100, p99: 5000 } }]);
   });
 
   it('are not found for a webhook of another project', async () => {
@@ -141,6 +158,23 @@ describe('the stats', () => {
       [hours[1], 3],
       [hours[2], 1],
     ]);
+    const afterStart = `&from=${new Date(start + 1).toISOString()}`;
+    expect(await statsOf(live, `by=hour&group_by=at${afterStart}`)).toEqual(sums);
+  });
+
+  it.each([
+    [24, 'hour', HOUR_MS],
+    [30, 'day', DAY_MS],
+  ])('begin by default %i %ss ago', async (periods, by, periodMs) => {
+    const live = await (await service.project()).client('live');
+    await createWebhook(live, service.endpoint().url);
+    await publish(live);
+    await service.settle();
+    const [{ at }] = await statsOf(live, `by=${by}`);
+    await service.clock.advance(Date.parse(at) + (periods + 1) * periodMs - 10 - service.clock.now());
+    expect(await statsOf(live, `by=${by}`)).toMatchObject([{ at }]);
+    await service.clock.advance(10);
+    expect(await statsOf(live, `by=${by}`)).toEqual([]);
   });
 
   it.each([

@@ -236,8 +236,16 @@ describe('a change of a webhook', () => {
   ])('that pauses it keeps the time since which it can have missed events (%s)', async (since) => {
     const before = { ...webhook, ...(since !== undefined && { undeliveredSince: since }) };
     const paused = { status: 'disabled', disabledAt: now, disabledReason: 'paused', undeliveredSince: since ?? now };
-    const { stored } = await applied({ status: 'disabled' }, before);
-    expect(stored).toEqual({ ...key, ...webhook, ...paused, updatedAt: now });
+    const { stored } = await applied({ status: 'disabled', description: 'New' }, before);
+    expect(stored).toEqual({ ...key, ...webhook, ...paused, description: 'New', updatedAt: now });
+  });
+
+  it('stores nothing when only the spelling of the URL is different', async () => {
+    const before = { ...webhook, ...proven };
+    expect(await applied({ url: 'HTTPS://EXAMPLE.com' }, before)).toEqual({
+      stored: { ...key, ...before },
+      detail: undefined,
+    });
   });
 
   it.each(

@@ -6,6 +6,8 @@ const RESERVED = [
   ...['Content-Type', 'user-agent', 'HOST', 'X-Service-Signature', 'webhook-id', 'Connection', 'Transfer-Encoding'],
   ...['Content-Length', 'Content-Encoding', 'HTTP2-Settings', 'Via', 'date', 'Forwarded', 'X-Forwarded-For'],
   ...['X-HTTP-Method-Override', 'X-Amz-Date', 'x-amzn-trace-id', 'X-Original-URL', 'X-Real-IP', 'CF-Connecting-IP'],
+  ...['Trailer', 'Expect', 'TE', 'Upgrade', 'Keep-Alive', 'Proxy-Authorization', 'Content-Range', 'X-Forwarded'],
+  ...['X-Rewrite-URL', 'X-Host', 'X-Client-IP', 'X-URL-Scheme', 'X-Method-Override', 'True-Client-IP'],
 ];
 const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'headers');
 
