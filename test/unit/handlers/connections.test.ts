@@ -29,9 +29,15 @@ describe('a connection', () => {
     await service.clock.advance(36_000);
     const [event, ...others] = await lost(client);
     expect([event.data, others]).toMatchObject([{ connection_id: 'lost', node_id: 'node-2' }, []]);
-    expect(Date.parse(event.data.lost_at) - Date.parse(event.data.last_seen_at)).toBe(60_000);
     await service.clock.advance(120_000);
-    expect((await lost(client)).map(({ data }) => data.connection_id)).toEqual(['kept', 'lost']);
+    const leases = (await lost(client)).map(({ data }) => [
+      data.connection_id,
+      Date.parse(data.lost_at) - Date.parse(data.last_seen_at),
+    ]);
+    expect(leases).toEqual([
+      ['kept', 60_000],
+      ['lost', 60_000],
+    ]);
   });
 
   it.each([
@@ -192,7 +198,11 @@ const { id: connectionId, projectId, environment } = record;
 const message = { connectionId, projectId, environment, checkAt: now };
 
 /** Checks a stored connection. The connections `between` replace it, one before each write of the check. */
-async function checked(stored: ConnectionRecord | undefined, between: (ConnectionRecord | undefined)[] = []) {
+async function checked(
+  stored: ConnectionRecord | undefined,
+  between: (ConnectionRecord | undefined)[] = [],
+  sent: object = message,
+) {
   const delays: number[] = [];
   const waiting = [...between];
   let result: unknown;
@@ -223,8 +233,8 @@ async function checked(stored: ConnectionRecord | undefined, between: (Connectio
         : { name: 'Delete', input: { TableName: 'table', Key: key } },
     );
   set(stored);
-  const sent = { messageId: '1', body: JSON.stringify(message), eventSource: 'aws:sqs' };
-  await create(runtime)({ Records: [sent] } as never, {} as never);
+  const delivered = { messageId: '1', body: JSON.stringify(sent), eventSource: 'aws:sqs' };
+  await create(runtime)({ Records: [delivered] } as never, {} as never);
   const events = [...db.items()].filter(({ pk }) => String(pk).startsWith('EVENT#'));
   return { result, delays, lost: events.map(({ type }) => type), current: current() };
 }
@@ -242,10 +252,12 @@ describe('a check', () => {
     expect(await checked(record, [undefined])).toEqual(gone);
   });
 
-  it('schedules no check if a later one is pending', async () => {
+  it('schedules no check if a later one is pending, unless it was sent by a recovery', async () => {
     const expected = { ...renewed, checkAt: now + 1 };
     expect(await checked(expected)).toEqual({ result: 'open', delays: [], lost: [], current: expected });
     expect((await checked({ ...renewed, checkAt: now - 1 })).delays).toEqual([60]);
     expect((await checked(record, [expected])).delays).toEqual([]);
+    const ofRecovery = { connectionId, projectId, environment };
+    expect((await checked(expected, [], ofRecovery)).delays).toEqual([60]);
   });
 });

@@ -37,7 +37,8 @@ describe('a document', () => {
       404,
       'not_found',
     ]);
-    expect(await put(client, 'org:acme:d', {})).toMatchObject({ status: 201, body: { revision: 5 } });
+    const again = await put(client, 'org:acme:d', {});
+    expect(again).toMatchObject({ status: 201, body: { revision: 5, created_at: again.body.updated_at } });
   });
 
   it('keeps every number, text and name unchanged', async () => {
@@ -71,6 +72,9 @@ describe('a document', () => {
       expect(status, tag).toBe(200);
     }
     expect((await put(client, 'd', { a: 3 }, { 'If-Match': '"7", "2"' })).status).toBe(200);
+    await client('DELETE', '/v1/documents/d');
+    expect(code(await put(client, 'd', {}, { 'If-Match': '*' }))).toEqual(failed);
+    expect((await put(client, 'd', {}, { 'If-None-Match': '*' })).status).toBe(201);
   });
 
   it('is listed by prefixes that end at a segment, in pages, without deleted documents', async () => {

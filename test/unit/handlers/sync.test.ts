@@ -64,6 +64,9 @@ describe('a sync', () => {
     expect(await listed(client, '/v1/events?type=sync.completed')).toMatchObject([
       { data: { sync_id: body.sync_id, pattern: 'org:*', pushed: 4, pulled: 3, conflicts: 2 } },
     ]);
+    expect(await listed(client, '/v1/events?type=sync.conflict')).toMatchObject([
+      { data: { sync_id: body.sync_id, document_key: 'org:a', base_revision: 1 } },
+    ]);
     const known = { 'org:a': 4, 'org:b': 2, 'org:c': 1 };
     expect((await sync(client, { pattern: 'org:*', known })).body.changes).toEqual([]);
   });
@@ -71,21 +74,24 @@ describe('a sync', () => {
   it('has pages, completes once, and converges', async () => {
     const client = await live();
     for (let i = 0; i < 5; i++) await put(client, `d:${i}`, { i });
+    const push = [{ op: 'put', document_key: 'd:0', base_revision: 0, fields: { i: 9 } }];
     const known: Record<string, number> = {};
     let cursor: string | null = null;
     let last: object = {};
     for (let pages = 0; pages < 10; pages++) {
-      last = { limit: 2, ...(cursor && { cursor }) };
+      last = { limit: 2, ...(cursor ? { cursor } : { push }) };
       const { body } = await sync(client, last);
       for (const { document_key, revision } of body.changes) known[document_key] = revision;
       cursor = body.cursor;
       if (!body.has_more) break;
     }
-    expect(known).toEqual({ 'd:0': 1, 'd:1': 1, 'd:2': 1, 'd:3': 1, 'd:4': 1 });
+    expect(known).toEqual({ 'd:0': 2, 'd:1': 1, 'd:2': 1, 'd:3': 1, 'd:4': 1 });
     await sync(client, last); // the last page again
     const completed = await listed(client, '/v1/events?type=sync.completed');
-    const data = { node_id: 'node-1', pattern: '*', pushed: 0, pulled: 5, conflicts: 0 };
+    const data = { node_id: 'node-1', pattern: '*', pushed: 1, pulled: 5, conflicts: 1 };
     expect(completed).toMatchObject([{ data }]);
+    const { started_at, completed_at } = completed[0].data;
+    expect(Date.parse(completed_at)).toBeGreaterThan(Date.parse(started_at));
     expect(code(await sync(client, { cursor: 'x.y' }))).toEqual([400, 'invalid_cursor']);
   });
 
@@ -125,7 +131,7 @@ describe('a sync', () => {
     expect(await listed(client, '/v1/events?type=sync.completed')).toHaveLength(1);
   });
 
-  it('cannot be started again or continued by another credential', async () => {
+  it('cannot be started again or continued by another credential, or continued as another cycle', async () => {
     const project = await service.project();
     const key = await project.client('live');
     const token = async () => service.as(await mint(key, ['*'], ['read', 'write']));
@@ -137,7 +143,13 @@ describe('a sync', () => {
       expect(code(await sync(other, cycle))).toEqual([409, 'conflict']);
       expect(code(await sync(other, { ...cycle, cursor }))).toEqual([400, 'invalid_cursor']);
     }
+    for (const other of [{ pattern: 'b' }, { node_id: 'node-2' }])
+      expect(code(await sync(client, { ...cycle, ...other, cursor }))).toEqual([400, 'invalid_cursor']);
     expect((await sync(client, { ...cycle, cursor })).status).toBe(200);
+    const { cursor: ofLive } = (await sync(project.admin, { limit: 1 })).body;
+    const body = { node_id: 'node-1', pattern: '*', push: [], known: {}, cursor: ofLive };
+    const inSandbox = await project.admin('POST', '/v1/sync?environment=sandbox', { body });
+    expect(code(inSandbox)).toEqual([400, 'invalid_cursor']);
   });
 
   it('is possible with a read key without pushes', async () => {
