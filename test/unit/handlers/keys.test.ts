@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { newApiKey } from '../../../lib/keys/key-format.ts';
 import { encodeBase62 } from '../../../lib/keys/key-parts.ts';
-import { code } from '../../support/documents.ts';
+import { code, listed, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
@@ -91,16 +91,17 @@ describe('a key', () => {
     expect((await admin('GET', `/v1/audit?target=${id}`)).body.data).toMatchObject([{ action: 'key.created' }]);
   });
 
-  it('shows the hour of its last use, and the number of hours of use for each day', async () => {
+  it('shows the hour of its last use, also with a token, and the number of hours of use for each day', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
     const usage = async () => (await admin('GET', `/v1/keys/${live}/usage`)).body.days;
     const total = (days: { active_hours: number }[]) => days.reduce((sum, { active_hours }) => sum + active_hours, 0);
     expect(total(await usage())).toBe(0);
     for (let i = 0; i < 3; i++) await status(service.as(live));
+    const token = service.as(await mint(service.as(live), ['*'], ['read'], 86_400));
     expect(total(await usage())).toBe(1);
     await service.clock.advance(HOUR_MS);
-    await status(service.as(live));
+    await token('GET', '/v1/documents');
     const days = await usage();
     expect([days.length, total(days)]).toEqual([30, 2]);
     const hour = new Date(Math.floor(service.clock.now() / HOUR_MS) * HOUR_MS).toISOString();
@@ -144,6 +145,8 @@ describe('rotation', () => {
     expect(await status(service.as(fresh.key))).toBe(200);
     expect(code(await admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
     expect(await status(service.as(receiverKey))).toBe(200);
+    await service.clock.advance(2 * DAY_MS);
+    expect((await admin('GET', `/v1/keys/${old.id}`)).body.status).toBe('revoked');
   });
 
   it('keeps the expiry of a key to the millisecond and ends the old key after the grace, unless the body says otherwise', async () => {
@@ -165,6 +168,8 @@ describe('rotation', () => {
       expect(fresh.expires_at).toBe(expected);
       expect((await admin('GET', `/v1/keys/${fresh.id}`)).body.expires_at).toBe(expected);
       expect((await admin('GET', `/v1/keys/${id}`)).body.expires_at).toBe(end);
+      const entries = await listed(admin, `/v1/audit?target=${id}`);
+      expect(entries.map(({ detail }) => detail.expires_at)).toEqual([end, expires_at ?? null]);
       const again = (await admin('POST', `/v1/keys/${fresh.id}/rotate`)).body; // its own expiry, and not that of the rotation
       expect(again.expires_at).toBe(expected);
     }

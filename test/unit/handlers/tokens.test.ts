@@ -194,6 +194,8 @@ describe('a token that is revoked', () => {
     expect((await revoke(admin, b.token_id)).status).toBe(204);
     expect((await revoke(admin, c.token_id)).status).toBe(204);
     expect([await works(a), await works(b), await works(c)]).toEqual([false, false, false]);
+    const key = `key_${b.token_id.slice(-18, -6)}`;
+    expect(await listed(admin, `/v1/audit?target=${b.token_id}`)).toMatchObject([{ detail: { key } }]);
   });
 
   it('returns 404 for an id that no key created', async () => {

@@ -72,8 +72,8 @@ describe('an allowed request', () => {
     expect((await authorized(read, use)).use).toEqual(use);
   });
 
-  it('is allowed even if its use cannot be recorded, and with any case of its header', async () => {
-    const headers = (key: string) => ({ authorization: [`Bearer ${key}`] });
+  it('is allowed even if its use cannot be recorded, and with any case of its header and scheme', async () => {
+    const headers = (key: string) => ({ authorization: [`bearer ${key}`] });
     const command = (name: string) => {
       if (name === 'Update') throw new Error('throttled');
     };
