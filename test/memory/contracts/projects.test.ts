@@ -8,7 +8,7 @@ import { companion, newStore } from './stores.ts';
 const { table } = newStore();
 
 describe('projects', () => {
-  const { create, get, change, changeAsRead } = projects(table);
+  const { create, get, change, suspend, changeAsRead } = projects(table);
   const keys = apiKeys(table);
 
   it('are rejected with an existing id, and no key is created', async () => {
@@ -39,13 +39,14 @@ describe('projects', () => {
     });
   });
 
-  it('save one of two concurrent steps of a deletion', async () => {
+  it('save one of two concurrent steps of a deletion, and are not resumed during it', async () => {
     const { beginDeletion, saveDeletion, deletion } = projectData(table);
     const project = newProject();
     await create(project, newKey({ projectId: project.id }));
     const counts = { step: 0, removedInPass: 0, removed: 0, read: 0 };
     const record = { projectId: project.id, startedAt: now, webhooks: [], ...counts };
     await beginDeletion(project, record);
+    await expect(suspend(project.id, undefined, [])).rejects.toThrow('being deleted');
     const saved = await Promise.all([1, 2].map((removed) => saveDeletion(record, { ...record, removed })));
     expect(saved).toEqual(expect.arrayContaining([true, false]));
     expect(await deletion(project.id)).toMatchObject({ step: 1, removed: saved[0] ? 1 : 2 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { apiKeys } from '../../../lib/keys/store.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
 import { newKey } from '../../memory/contracts/builders.ts';
+import { listed } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 import type { Client, Project } from '../../support/service.ts';
@@ -33,11 +34,13 @@ it('sends no email about a live key, a new name or a rejected rotation', async (
   const project = await service.project();
   const { body: live } = await project.admin('POST', '/v1/keys', { body: { type: 'live' } });
   await project.admin('POST', `/v1/keys/${live.id}/rotate`);
-  await project.admin('PATCH', '/v1/project', { body: { name: 'New' } });
+  await project.admin('PATCH', '/v1/project', { body: { name: 'New', emails: [project.email] } });
   const statuses: number[] = [];
   for (const _ of [1, 2]) statuses.push((await project.admin('POST', `/v1/keys/${project.adminKey}/rotate`)).status);
   expect(statuses).toEqual([201, 409]);
   expect(emailsOf(project).map(({ subject }) => subject)).toEqual([`Admin key rotated (${project.id})`]);
+  const [renamed] = await listed(project.admin, `/v1/audit?target=${project.id}`);
+  expect(renamed.detail).toEqual({ name: 'New' });
 });
 
 describe('a summary', () => {
@@ -194,10 +197,12 @@ describe('100 requests in concurrent groups of five send at most 5 emails in 10 
     const project = await service.project();
     await repeat(100, () => project.admin('POST', '/v1/project/test-mail'));
     expect(emailsOf(project)).toHaveLength(1);
+    const waits: (string | undefined)[] = [];
     for (let i = 0; i < 10; i++) {
       await service.clock.advance(MINUTE_MS);
-      await project.admin('POST', '/v1/project/test-mail');
+      waits.push((await project.admin('POST', '/v1/project/test-mail')).headers['retry-after']);
     }
+    expect(waits[4]).toBe('300'); // five were sent, and the first is five minutes old
     expect(mostInWindow(project)).toBe(MAX_EMAILS);
   });
 

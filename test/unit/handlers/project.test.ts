@@ -87,6 +87,7 @@ describe('an address that SES reports', () => {
     await service.clock.advance(2 * MINUTE_MS);
     expect(emailsTo(other)).toMatchObject([
       {
+        to: [other],
         subject: `Summary of notifications (${project.id})`,
         text: expect.stringContaining(bounced.split('@')[0] ?? ''),
       },

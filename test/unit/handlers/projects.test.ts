@@ -74,10 +74,15 @@ describe('the list of projects', () => {
     const Key = { pk: `PROJECT#${gone.id}`, sk: 'PROJECT' };
     service.db.execute({ name: 'Delete', input: { TableName: 'table', Key } });
     const project = await used();
+    service.faults.command = (name, input) => {
+      if (name === 'Scan') Object.assign(input, { Limit: 2 });
+      return undefined;
+    };
     const pages = await pagesOf<{ data: { id: string; deliveries_30_days: number }[] }>({
       operation: 'list',
       limit: 1,
     });
+    delete service.faults.command;
     const listed = pages.flatMap(({ data }) => data);
     const ids = listed.map(({ id }) => id);
     const found = listed.filter(({ id }) => id === project.id);
@@ -135,9 +140,13 @@ describe('a suspended project', () => {
     await service.clock.advance(1000);
     const queued = await publish(project.live);
     const before = project.endpoint.received.length;
+    const shown = async () =>
+      (await administer({ operation: 'show', id: project.id })) as { deliveries_30_days: number };
+    const { deliveries_30_days } = await shown();
     await administer({ operation: 'suspend', id: project.id });
     await service.settle();
     expect(project.endpoint.received).toHaveLength(before);
+    expect((await shown()).deliveries_30_days).toBeGreaterThanOrEqual(deliveries_30_days + 2);
     await administer({ operation: 'resume', id: project.id });
     project.endpoint.behave(200);
     const deliveries = `/v1/webhooks/${project.hook.id}/deliveries`;
@@ -173,14 +182,20 @@ describe('an admin key of the operator', () => {
 });
 
 describe('an export', () => {
-  it('contains all data of the project, with every digit and without secrets', async () => {
+  it('contains all data of the project once, with every digit and without secrets', async () => {
     const project = await used();
     await used('Other');
-    const text = (await exported(project.id)).join('\n');
-    const lines: { type: string; data: { webhook_id?: string } }[] = text.split('\n').map((line) => JSON.parse(line));
+    const texts = await exported(project.id);
+    const text = texts.join('\n');
+    const lines: { type: string; environment?: string; data: { webhook_id?: string } }[] = texts.map((line) =>
+      JSON.parse(line),
+    );
+    expect(new Set(texts).size).toBe(texts.length);
     expect(new Set(lines.map(({ type }) => type))).toEqual(
       new Set(['project', 'key', 'webhook', 'document', 'event', 'delivery', 'audit']),
     );
+    const events = lines.filter(({ type }) => type === 'event');
+    expect(new Set(events.map(({ environment }) => environment))).toEqual(new Set(['live', 'sandbox']));
     expect(lines.filter(({ type }) => type === 'delivery').map(({ data }) => data.webhook_id)).toEqual(
       expect.arrayContaining([project.hook.id, project.removed.id]),
     );
@@ -249,18 +264,18 @@ describe('a deletion', () => {
 
 describe('the enabling of webhooks', () => {
   /** A project with a webhook that failed deliveries disabled, and the id of its event. */
-  async function disabled() {
+  async function disabled(type: 'live' | 'test' = 'live') {
     const project = await service.project();
-    const live = await project.client('live');
+    const client = await project.client(type);
     const endpoint = service.endpoint(500);
-    const { id } = await createWebhook(live, endpoint.url);
-    const event = (await publish(live)).body.id;
+    const { id } = await createWebhook(client, endpoint.url);
+    const event = (await publish(client)).body.id;
     await service.settle();
-    const webhook = async () => (await live('GET', `/v1/webhooks/${id}`)).body;
+    const webhook = async () => (await client('GET', `/v1/webhooks/${id}`)).body;
     expect(await webhook()).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
     endpoint.behave(200);
-    const delivery = async () => (await live('GET', `/v1/webhooks/${id}/deliveries/${event}`)).body.status;
-    return { ...project, live, hook: id, webhook, delivery };
+    const delivery = async () => (await client('GET', `/v1/webhooks/${id}/deliveries/${event}`)).body.status;
+    return { ...project, hook: id, webhook, delivery };
   }
   const at = (ms = service.clock.now()) => new Date(ms).toISOString();
 
@@ -303,7 +318,7 @@ describe('the enabling of webhooks', () => {
 
   it('can be limited to one project', async () => {
     const since = at();
-    const [one, other] = [await disabled(), await disabled()];
+    const [one, other] = [await disabled('test'), await disabled()];
     expect(await enable({ since, id: one.id })).toBe(1);
     expect([(await one.webhook()).status, (await other.webhook()).status]).toEqual(['enabled', 'disabled']);
   });
