@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { invalid } from '../../lib/http/problems.ts';
+import { parseJson } from '../../lib/json.ts';
 import { examined, list, uniqueList } from '../../lib/lists.ts';
-import { check, timestampInput } from '../../lib/schema.ts';
+import { check, integer, timestampInput } from '../../lib/schema.ts';
 import { violationsOf } from '../support/violations.ts';
 
 /** A schema of texts that counts the validated items. */
@@ -83,6 +84,16 @@ describe('the violations of a response', () => {
     expect(violationsOf(v.strictObject({}), { [`${'x'.repeat(63)}😀`]: 1 })).toEqual([
       `${'x'.repeat(63)}\ufffd… is not a known field`,
     ]);
+  });
+});
+
+describe('an integer', () => {
+  it.each([
+    ['60.0', 60],
+    ['6e1', 60],
+    ['-0', 0],
+  ])('can be written in any form of JSON: %s', (text, value) => {
+    expect(check(integer(0, 100), parseJson(text))).toEqual({ value });
   });
 });
 

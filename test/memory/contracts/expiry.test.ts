@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import { firstMessage } from '../../../lib/deliveries/messages.ts';
@@ -6,6 +7,8 @@ import { deliveries } from '../../../lib/deliveries/store.ts';
 import { connections, documents } from '../../../lib/documents/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
+import { idempotencyRecords, REPLAY_MS } from '../../../lib/http/idempotency-store.ts';
+import { sortableId } from '../../../lib/ids.ts';
 import { auditEntry } from '../../../lib/projects/audit-store.ts';
 import { attemptOf, DAY_MS, failed, newConnection, newId, newSpace, newStoredEvent, now } from './builders.ts';
 import { newStore } from './stores.ts';
@@ -17,6 +20,8 @@ const event = newStoredEvent();
 const delivery = firstMessage(space, webhookId, event.id);
 const connection = newConnection();
 const claim = { credentialId: 'key_1', fingerprint: 'request', nowMs: now };
+const change = { ...space, at: now, action: 'key.changed', target: 'key_1' } as const;
+const zeros = (size: number) => Buffer.alloc(size);
 const requests = Array.from({ length: 12 }, () => ({ isTest: false }));
 
 it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
@@ -45,15 +50,26 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
     itemKey.slots(webhookId),
     now + 11_000 + DAY_MS,
   ],
+  [
+    'an idempotency key',
+    () => idempotencyRecords({ table, clock: () => now, random: randomBytes }).begin({ space }, 'key', 'request'),
+    itemKey.idempotency(space, hash('sha256', 'key', 'base64url')),
+    now + REPLAY_MS,
+  ],
+  [
+    'an entry of the audit log: after 400 days',
+    () => table.write([auditEntry(change, zeros)]),
+    itemKey.audit(space.projectId, sortableId('aud', now, zeros)),
+    now + 400 * DAY_MS,
+  ],
 ])('the table knows when to remove %s', async (_, write, key, expires) => {
   await write();
   expect((await table.get(key))?.expires).toBe(Math.ceil(expires / 1000));
 });
 
 it('an entry of the audit log is never replaced', async () => {
-  const entry = { ...space, at: now, action: 'key.changed', target: 'key_1' } as const;
-  const write = (name: string) =>
-    table.write([auditEntry({ ...entry, detail: { name } }, (size) => Buffer.alloc(size))]);
+  const entry = { ...change, projectId: newSpace().projectId };
+  const write = (name: string) => table.write([auditEntry({ ...entry, detail: { name } }, zeros)]);
   expect(await write('first')).toEqual([]);
   expect(await write('second')).toHaveLength(1);
 });
