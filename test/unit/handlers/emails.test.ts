@@ -20,6 +20,23 @@ const exhaust = async (project: Project) => {
   for (let i = 0; i < MAX_EMAILS; i++) await createAdmin(project);
 };
 
+/** Causes every email about a project, with a text that a customer enters. */
+async function causeEmails({ clock, endpoint, stopEmails }: typeof service, project: Project, text: string) {
+  const { admin } = project;
+  const emails = [project.email, 'b@evil.example'];
+  await admin('PATCH', '/v1/project', { body: { name: text.replace('://', ' '), emails } });
+  const { body: key } = await createAdmin(project, text);
+  await admin('POST', `/v1/keys/${key.id}/rotate`);
+  await stopEmails(project.id, 'b@evil.example', 'bounced');
+  await admin('POST', '/v1/project/test-mail');
+  await createAdmin(project, text);
+  await clock.advance(EMAIL_WINDOW_MS);
+  const live = await project.client('live');
+  await createWebhook(live, endpoint(500).url, { description: text });
+  await publish(live);
+  await clock.advance(SCHEDULE_MS + MINUTE_MS);
+}
+
 /** The highest number of emails in any window. */
 function mostInWindow(project: { id: string }): number {
   const times = emailsOf(project).map(({ at }) => at);
@@ -41,6 +58,22 @@ it('sends no email about a live key, a new name or a rejected rotation', async (
   expect(emailsOf(project).map(({ subject }) => subject)).toEqual([`Admin key rotated (${project.id})`]);
   const [renamed] = await listed(project.admin, `/v1/audit?target=${project.id}`);
   expect(renamed.detail).toEqual({ name: 'New' });
+});
+
+it('has this content', async () => {
+  const own = memoryService();
+  const project = await own.project();
+  await causeEmails(own, project, 'Acme & Co');
+  const ids = new Map<string, string>();
+  const content = own.emails.map(({ to, subject, text, html }) => {
+    const links = [...html.matchAll(/href="(.*?)"/g)].map(([, link]) => link);
+    const email = `To: ${to}\nSubject: ${subject}\n\n${text}\n\nLinks: ${links.join(' ')}\n`;
+    return email.replace(/((?:evt|key|prj|whk)_)\w+|[\da-f-]{36}/g, (id, prefix = 'uuid_') => {
+      ids.set(id, ids.get(id) ?? `${prefix}${ids.size + 1}`);
+      return String(ids.get(id));
+    });
+  });
+  await expect(content.join('\n\n')).toMatchFileSnapshot('emails.txt');
 });
 
 describe('a summary', () => {
@@ -127,19 +160,7 @@ describe('the text of a customer', () => {
 
   it.each(HOSTILE)('is in no subject and never a link: %s', async (hostile) => {
     const project = await service.project();
-    const { admin } = project;
-    const name = hostile.replace('://', ' ');
-    await admin('PATCH', '/v1/project', { body: { name, emails: [project.email, 'b@evil.example'] } });
-    const { body: key } = await createAdmin(project, hostile);
-    await admin('POST', `/v1/keys/${key.id}/rotate`);
-    await service.stopEmails(project.id, 'b@evil.example', 'bounced');
-    await admin('POST', '/v1/project/test-mail');
-    await createAdmin(project, hostile);
-    await service.clock.advance(EMAIL_WINDOW_MS);
-    const live = await project.client('live');
-    await createWebhook(live, service.endpoint(500).url, { description: hostile });
-    await publish(live);
-    await service.clock.advance(SCHEDULE_MS + MINUTE_MS);
+    await causeEmails(service, project, hostile);
     const emails = emailsOf(project);
     expect(emails.map(({ subject }) => subject.split(/[(:]/)[0]?.trim())).toEqual([
       'Notification addresses changed',
