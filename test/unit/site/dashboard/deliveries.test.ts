@@ -24,6 +24,8 @@ const first: Attempt = {
 
 it.each<[string, Partial<Attempt>, string]>([
   ['the same later', { response_headers: { date: 'tomorrow', via: 'edge-1' } }, 'Same response as to attempt 1.'],
+  ['another status', { status_code: 500 }, 'Differs from attempt 1: outcome.'],
+  ['another error', { error: 'timeout' }, 'Differs from attempt 1: outcome.'],
   ['another body', { response_excerpt: 'Busy' }, 'Differs from attempt 1: body.'],
   [
     'headers that are others, new or gone',

@@ -12,13 +12,14 @@ interface Log {
 const DAY_MS = 86_400_000;
 
 /**
- * The API with a webhook for each log. The first one is failing. The others failed only 29 days ago, when the service kept their events.
- * After a number of requests for logs, one fails.
+ * The API with a webhook for each log. The first one is failing. The second one had only a failed attempt, and the third one only a
+ * skipped delivery, 29 days ago, when the service kept their events. After a number of requests for logs, one fails.
  */
 function serving(logs: readonly Log[], failing: { after: number }): Call {
   const webhooks = logs.map((_, i) => ({ id: String(i), status: 'enabled', failing_since: i === 0 ? 'time' : null }));
-  const counts = { delivered: 0, failed: 1, skipped: 0, canceled: 0, attempts_failed: 6, latency_ms: {} };
-  const stats = webhooks.map(({ id }) => ({ webhook_id: id, at: Date.now() - 29 * DAY_MS, ...counts }));
+  const counts = { delivered: 0, failed: 0, skipped: 0, canceled: 0, attempts_failed: 0, latency_ms: {} };
+  const only = [{}, { attempts_failed: 1 }, { skipped: 1 }];
+  const stats = webhooks.map(({ id }, i) => ({ webhook_id: id, at: Date.now() - 29 * DAY_MS, ...counts, ...only[i] }));
   type Options = { path: { id: string }; query: { cursor?: string; from: string } };
   const call = async (route: string, { path, query }: Options) => {
     if (route === 'GET /v1/webhooks') return { value: { data: webhooks, next_cursor: null } };
@@ -32,7 +33,7 @@ function serving(logs: readonly Log[], failing: { after: number }): Call {
   return call as unknown as Call;
 }
 
-it('lists each event once, newest first, with any pages of logs, also of test deliveries only, and after a failure', async () => {
+it('lists each event once, newest first, with any pages of logs, also of test deliveries only, after a failure, and in two reads at once', async () => {
   const delivery = fc.record({ event_id: fc.integer({ min: 10, max: 60 }).map(String), test: fc.boolean() });
   const deliveries = fc
     .uniqueArray(delivery, { selector: ({ event_id }) => event_id })
@@ -54,6 +55,10 @@ it('lists each event once, newest first, with any pages of logs, also of test de
         expect(value?.rows.map(({ id }) => id)).toEqual(expected.slice(0, upTo));
         expect(value?.next === null).toBe(expected.length <= upTo);
       }
+      const again = undeliveredEvents(serving(logs, { after: -1 }), {});
+      const [fewer, all] = await Promise.all([again(count), again(count + 30)]);
+      expect(fewer.value?.rows.map(({ id }) => id)).toEqual(expected.slice(0, count));
+      expect(all.value?.rows.map(({ id }) => id)).toEqual(expected.slice(0, count + 30));
     }),
   );
 });
