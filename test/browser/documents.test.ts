@@ -16,7 +16,7 @@ describe('the documents', () => {
     const page = await dashboard.signIn(project.adminKey, '/live/documents');
     const rows = page.getByRole('table', { name: 'Documents' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(4);
-    await page.getByLabel('Prefix', { exact: true }).fill('org:acme:');
+    await page.getByLabel('Prefix', { exact: true }).fill(' org:acme: ');
     await page.keyboard.press('Enter');
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByRole('link', { name: 'org:acme:doc-1' }).click();
@@ -53,6 +53,9 @@ describe('the documents', () => {
     const page = await dashboard.signIn(adminKey, '/live/documents');
     const fields = page.getByLabel('Fields', { exact: true });
     await page.getByRole('link', { name: 'Create document' }).click();
+    await page.getByLabel('Document key').fill('org:acme:canceled');
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Create document' }).click();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Document key must be').waitFor();
     await page.getByLabel('Document key').fill('no key/');
@@ -62,7 +65,7 @@ describe('the documents', () => {
     await page.getByLabel('Document key').fill('org:acme:doc-1');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('There is a document with this key.').waitFor();
-    await page.getByLabel('Document key').fill('org:acme:doc-2');
+    await page.getByLabel('Document key').fill(' org:acme:doc-2 ');
     await fields.fill('[1]');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Fields must be a JSON object').waitFor();
@@ -71,6 +74,10 @@ describe('the documents', () => {
     await page.getByRole('link', { name: 'Create document' }).click();
     await page.getByText('Your unsaved changes were restored.').waitFor();
     await page.getByRole('button', { name: 'Create' }).click();
+    await heading(page, 'org:acme:doc-2').waitFor();
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('Document key').inputValue()).toBe('');
+    await page.goForward();
     await heading(page, 'org:acme:doc-2').waitFor();
 
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -97,6 +104,7 @@ describe('the documents', () => {
     await expect.poll(() => fact(page, 'Revision').textContent()).toBe('3');
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });
     await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
+    await page.getByRole('cell', { name: 'none' }).nth(2).waitFor(); // there is no webhook
 
     await put(admin, 'org:acme:doc-2', { title: 'Theirs again' });
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -104,11 +112,35 @@ describe('the documents', () => {
     await page.getByText('The document has changed. Close this dialog and open it again.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => fact(page, 'Revision').textContent()).toBe('4');
+    for (let i = 0; i < 2; i++) {
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByText('Edit revision 4').waitFor(); // saved and canceled texts are not restored
+      expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
+      await fields.fill('{"title": "Canceled"}');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+    }
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('Document deleted.').waitFor();
     await page.getByRole('link', { name: 'org:acme:doc-1' }).waitFor();
     expect((await admin('GET', '/v1/documents/org:acme:doc-2')).status).toBe(404);
+
+    await page.getByRole('link', { name: 'org:acme:doc-1' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await put(admin, 'org:acme:doc-1', { title: 'Theirs' });
+    const saveInVain = async () => {
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('button', { name: 'Show the new version' }).click();
+    };
+    await saveInVain();
+    await page.getByRole('button', { name: 'Edit the new version' }).click();
+    await expect.poll(() => fields.inputValue()).toContain('"Theirs"');
+    await admin('DELETE', '/v1/documents/org:acme:doc-1');
+    await saveInVain();
+    await page.locator('.callout').getByRole('alert').waitFor();
+    await page.reload();
+    await page.getByText('It may have been deleted.').waitFor();
+    await page.getByRole('link', { name: 'document.deleted' }).waitFor();
   });
 
   it('state the next step in an empty environment', async () => {
@@ -138,6 +170,17 @@ describe('a scoped token', () => {
     page.on('request', (request) => requests.push(request.url()));
     await page.getByLabel('Token', { exact: true }).fill(token);
     await expect.poll(() => fact(page, 'Expires').textContent()).toMatch(/^in (10 min|9 min)/);
+    const { sub, jti, iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const facts = ['Permissions', 'Environment', 'Key', 'Token id', 'Documents'];
+    expect(await Promise.all(facts.map((name) => fact(page, name).textContent()))).toEqual([
+      'read',
+      'live',
+      sub,
+      jti,
+      'org:acme:*user:1',
+    ]);
+    const created = fact(page, 'Created').locator('time');
+    expect(await created.getAttribute('datetime')).toBe(new Date(iat * 1000).toISOString());
     await page.getByLabel('Document key').fill('org:acme:doc-1');
     await expect
       .poll(() => fact(page, 'Can read').textContent())
@@ -151,8 +194,9 @@ describe('a scoped token', () => {
     await page.getByRole('button', { name: 'Revoke token' }).click();
     await page.getByText('Token revoked.').waitFor();
     expect(await reads()).toBe(401);
-    await page.getByLabel('Token id').fill('tok_unknown');
+    await page.getByLabel('Token id').fill(' tok_unknown ');
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    expect(await page.getByRole('dialog').locator('code').textContent()).toBe('tok_unknown');
     await page.getByRole('button', { name: 'Revoke token' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
   });
