@@ -167,6 +167,7 @@ describe('a delivery of an event', () => {
     expect(new URL(request.url()).searchParams.get('limit')).toBe('100'); // an environment can have 100 webhooks
     await rows(page).filter({ hasText: 'succeeded' }).locator('th a').click();
     await drawer(page).getByText('Your endpoint accepted the event.').waitFor();
+    expect(await drawer(page).getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
     expect(await shown(page)).toBe(id);
     const neighbor = drawer(page).getByRole('button', { name: /^(Previous|Next)/, disabled: false });
     await neighbor.click();

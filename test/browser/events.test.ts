@@ -13,7 +13,7 @@ describe('an event', () => {
   it('can be found by its document, with its deliveries to every webhook', async () => {
     const project = await service.project();
     const receivers = [await startReceiver(), await startReceiver()];
-    const [, { id }] = [
+    const webhooks = [
       await createWebhook(project.admin, receivers[0]?.url ?? ''),
       await createWebhook(project.admin, receivers[1]?.url ?? '', { description: 'Search index' }),
     ];
@@ -45,17 +45,23 @@ describe('an event', () => {
     await expect.poll(() => rows.locator('.badge').allTextContents()).toEqual(['2 of 2 delivered', '2 of 2 delivered']);
     await page.getByLabel('Type', { exact: true }).selectOption('document.deleted');
     await page.getByText('No events of the last 30 days match.').waitFor();
-    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
-    await project.admin('PUT', '/v1/documents/org:acme:c', { body: { fields: {} } });
-    const [last] = (await project.admin('GET', '/v1/events?document_key=org:acme:c')).body.data;
-    const deliveries = async () => (await project.admin('GET', `/v1/events/${last.id}/deliveries`)).body.data;
-    // The list reads the deliveries once.
-    await expect
-      .poll(async () => (await deliveries()).map(({ status }: { status: string }) => status).sort())
-      .toEqual(['skipped', 'succeeded']);
+    for (const [i, statuses] of [
+      ['skipped', 'succeeded'],
+      ['skipped', 'skipped'],
+    ].entries()) {
+      await project.admin('PATCH', `/v1/webhooks/${webhooks[i]?.id}`, { body: { status: 'disabled' } });
+      await project.admin('PUT', `/v1/documents/org:acme:skipped-${i}`, { body: { fields: {} } });
+      const [last] = (await project.admin('GET', `/v1/events?document_key=org:acme:skipped-${i}`)).body.data;
+      const deliveries = async () => (await project.admin('GET', `/v1/events/${last.id}/deliveries`)).body.data;
+      // The list reads the deliveries once.
+      await expect
+        .poll(async () => (await deliveries()).map(({ status }: { status: string }) => status).sort())
+        .toEqual(statuses);
+    }
     await page.getByLabel('Type', { exact: true }).selectOption('');
     await page.locator('.badge.good', { hasText: '1 of 1 delivered' }).waitFor();
     expect(await page.getByTitle('1 skipped').count()).toBe(1);
+    await page.getByRole('cell', { name: '2 skipped' }).waitFor();
     const { body } = await project.admin('GET', '/v1/events?document_key=org:acme:b');
     await page.getByLabel('Document key or event id').fill(body.data[0].id);
     await page.getByRole('button', { name: 'Search' }).click();
@@ -92,6 +98,21 @@ describe('an event', () => {
     await page.getByRole('link', { name: 'Search documents by prefix' }).click();
     await page.waitForURL(/documents\?prefix=org%3Aacme/);
   });
+
+  it('that was not sent to a webhook is awaited there for a minute', async () => {
+    const project = await service.project();
+    const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook', { events: ['document.deleted'] });
+    const { body: event } = await publish(project.admin);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
+    await page.getByText('Waiting for the first attempt…').waitFor();
+    await page.route(`**/v1/events/${event.id}?*`, async (route) => {
+      const response = await route.fetch();
+      const timestamp = new Date(Date.now() - 3_600_000).toISOString();
+      await route.fulfill({ response, json: { ...(await response.json()), timestamp } });
+    });
+    await page.reload();
+    await page.getByText('This event was not sent to this webhook.').waitFor();
+  });
 });
 
 describe('the list of events', () => {
@@ -119,7 +140,7 @@ describe('the list of events', () => {
     const newest = Array.from({ length: 30 }, (_, i) => `org:acme:${29 - i}`);
     await page.getByLabel('Deliveries').selectOption('retrying');
     await expect.poll(documents).toEqual(newest.slice(0, 25));
-    await expect.poll(() => rows.locator('.badge').first().textContent()).toBe('1 of 3 delivered');
+    await expect.poll(() => rows.locator('.badge.waiting').first().textContent()).toBe('1 of 3 delivered');
     await page.getByRole('link', { name: 'Older' }).click();
     await expect.poll(documents).toEqual(newest);
     await page.reload();
@@ -131,8 +152,13 @@ describe('the list of events', () => {
     await expect.poll(async () => (await documents())[0]).toBe('org:acme:gone');
     await page.getByLabel('Type', { exact: true }).selectOption('document.deleted');
     await expect.poll(documents).toEqual(['org:acme:gone']);
+    await page.getByLabel('Type', { exact: true }).selectOption('');
     await page.getByLabel('Deliveries').selectOption('failed');
     await page.getByText('No events of the last 30 days match.').waitFor();
+    await page.route('**/v1/events?*', (route) => route.fulfill({ json: { data: [], next_cursor: 'older' } }));
+    await page.getByLabel('Deliveries').selectOption('');
+    await page.getByText('There are older ones.').waitFor();
+    await page.getByRole('link', { name: 'Older' }).waitFor();
   });
 });
 

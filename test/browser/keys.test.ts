@@ -188,7 +188,7 @@ describe('a key', () => {
 
   it('can be rotated in the order generate, switch, deploy, revoke', async () => {
     const project = await service.project();
-    const page = await dashboard.signIn(project.adminKey, '/live/keys');
+    const page = await dashboard.signIn(project.adminKey, '/live/keys', { timezoneId: 'America/New_York' });
 
     await page.getByRole('link', { name: 'Generate key' }).first().click();
     await page.getByLabel('svc_live_').check();
@@ -220,6 +220,8 @@ describe('a key', () => {
     await page.getByText('Revoked and expired (1)').click();
     await page.getByRole('table', { name: 'Inactive keys' }).getByRole('link', { name: 'App' }).click();
     await page.getByText('Used on 1 of the last 30 days.').waitFor();
+    const today = new Date().toLocaleDateString('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    expect(await page.locator('.chart tbody th').last().textContent()).toBe(today);
     const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
     const actionsWithDetails = () =>
       changes.evaluateAll((rows) =>
@@ -262,7 +264,11 @@ describe('a key', () => {
     await page.getByLabel('Name', { exact: true }).fill('Search service');
     await page.getByRole('button', { name: 'Rename key' }).click();
     await heading(page, 'Search service').waitFor();
-    await page.getByRole('table', { name: 'Audit log' }).getByText('key.changed').waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Name', { exact: true }).fill(' ');
+    await page.getByRole('button', { name: 'Rename key' }).click();
+    await heading(page, 'Unnamed live key').waitFor();
+    await page.getByRole('table', { name: 'Audit log' }).getByText('key.changed').first().waitFor();
   });
 
   it('can replace the signed-in key immediately, and Escape does not lose the new key', async () => {
@@ -338,6 +344,9 @@ describe('the allowlist', () => {
     expect(await page.getByLabel('Address 2', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     expect(await status(key)).toBe(200); // nothing was changed
 
+    const second = page.getByLabel('Address 2', { exact: true });
+    await second.fill('203.0.113.7');
+    await expect.poll(() => second.getAttribute('aria-invalid')).toBeNull(); // until it is saved
     await page.getByRole('button', { name: 'Remove address 2' }).click();
     await page.getByRole('button', { name: 'Save allowlist' }).click();
     await expect.poll(() => page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.5/32');

@@ -132,6 +132,9 @@ describe('a webhook', () => {
     const receiver = await startReceiver();
     const { id, secret } = await createWebhook(project.admin, receiver.url);
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await page.getByText('No deliveries yet.').waitFor();
+    await page.getByLabel('Time').selectOption('Last hour');
+    await page.getByText('No deliveries match these filters.').waitFor();
 
     await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByLabel('Event type').selectOption('connection.lost');
@@ -227,6 +230,10 @@ describe('the health of a webhook', () => {
     await today.click();
     await expect.poll(() => page.url()).toContain('until=');
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
+    const time = page.getByLabel('Time');
+    expect(await time.locator('option:checked').textContent()).not.toBe('Any time');
+    await time.selectOption('Last hour');
+    await expect.poll(() => page.url()).not.toContain('until=');
     await page.locator('.chart g').nth(0).click();
     await page.getByText('No deliveries match these filters.').waitFor();
   });
@@ -252,10 +259,10 @@ describe('the status of a webhook', () => {
     await callout.getByText('HTTP 503').waitFor();
     expect(await callout.textContent()).toContain('Your endpoint failed.');
     const disabledAt = await callout.locator('p', { hasText: 'disables this webhook' }).locator('time');
-    const laterSeconds = 300 + 1800 + 7200 + 43_200;
-    expect(await disabledAt.getAttribute('datetime')).toBe(
-      new Date(Date.parse(delivery.next_attempt_at) + laterSeconds * 1000).toISOString(),
+    const dueAt = [0, 300, 300 + 1800, 300 + 1800 + 7200, 300 + 1800 + 7200 + 43_200].map((seconds) =>
+      new Date(Date.parse(delivery.next_attempt_at) + seconds * 1000).toISOString(),
     );
+    expect(await disabledAt.getAttribute('datetime')).toBe(dueAt.at(-1));
     const panels = () => page.locator('main .panel h2').allTextContents();
     expect(await panels()).toEqual(['Health', 'Deliveries']);
     await page.goto(`${slow.stack.baseUrl}/dashboard#/live/webhooks/${id}?status=retrying`);
@@ -271,6 +278,10 @@ describe('the status of a webhook', () => {
     expect(await disabledAt.getAttribute('datetime')).toContain('T');
     await callout.getByRole('link', { name: event.type }).click();
     await heading(page, event.type).waitFor();
+    const times = page.locator('.timeline time:not(.countdown)');
+    await expect
+      .poll(() => times.evaluateAll((all) => all.map((each) => each.getAttribute('datetime'))))
+      .toEqual([delivery.attempts[1].at, ...dueAt]);
   });
 
   it('is unstable if many attempts fail although the last one succeeded', async () => {
@@ -346,6 +357,8 @@ describe('an endpoint that fails', () => {
     const link = /https?:\S+\/dashboard(#\S+)/.exec(email.text)?.[1];
     expect(link).toBe(`#/live/webhooks/${id}`);
 
+    await page.getByRole('link', { name: 'Events' }).first().click();
+    await page.locator('.badge.bad', { hasText: '0 of 1 delivered' }).waitFor();
     await publish(project.admin); // skipped while the webhook is disabled
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.locator('.attention li', { hasText: 'HTTP 503' }).getByText('Enable and recover').waitFor();
@@ -409,6 +422,9 @@ describe('an endpoint that fails', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event}`);
     const attempts = page.locator('.attempts > li');
     await expect.poll(() => attempts.count()).toBe(7);
+    expect(await page.locator('.timeline li').allTextContents()).toEqual(
+      ['HTTP 200', ...Array(5).fill('not needed')].map((text) => expect.stringContaining(text)),
+    );
     const copied = async (attempt: Locator) => {
       await attempt.getByRole('button', { name: 'Copy as curl' }).click();
       return page.evaluate(() => navigator.clipboard.readText());
@@ -426,6 +442,7 @@ describe('an endpoint that fails', () => {
     await attempts.last().getByText('Your server has nothing at this path.').waitFor();
     await attempts.last().getByText('Request headers').click();
     await attempts.last().getByText('X-Team: ***').waitFor();
+    await page.getByText('Fill in the values of your own headers').waitFor();
     await attempts.last().getByText('Response headers').click();
     await attempts.last().getByText('x-served-by: edge-1').waitFor();
     expectCommand(await copied(attempts.last()), receiver.url, first);
@@ -455,6 +472,7 @@ describe('the delivery log', () => {
     await page.getByRole('link', { name: 'Older' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     expect(page.url()).toContain(since);
+    expect(await page.getByLabel('Time').inputValue()).toBe('1');
     await page.getByRole('link', { name: 'Newest' }).click();
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByLabel('Status').selectOption('failed');
@@ -464,6 +482,10 @@ describe('the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByLabel('Type', { exact: true }).selectOption('sync.completed');
     await page.getByText('No deliveries match these filters.').waitFor();
+    const older = { json: { data: [], next_cursor: 'older' } };
+    await page.route('**/deliveries?*type=sync.completed*', (route) => route.fulfill(older));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('There are older ones.').waitFor();
     await page.goBack();
 
     // Redelivers many deliveries by keyboard. Failed requests are listed with the reason.
@@ -532,6 +554,9 @@ describe('an export of the delivery log', () => {
     expect(rest).toEqual(['']);
     expect(header).toMatch(/^"event_id","event_type","document_key","status","attempts",/);
     expect(only).toMatch(/^"evt_\w+","document\.created","org:acme:doc-1","succeeded",1,200,,\d+,/);
+    const endless = { json: { data: Array(99).fill(body.data[0]), next_cursor: 'older' } };
+    await page.route('**/deliveries?*limit=100*', (route) => route.fulfill(endless));
+    expect(JSON.parse(await exported('JSON'))).toHaveLength(2000);
   });
 });
 
@@ -568,7 +593,7 @@ describe('a search in the delivery log', () => {
     await page.getByText('Document key or event id must').waitFor();
 
     const event = first?.headers['x-service-event-id'] ?? '';
-    await search(event);
+    await search(` ${event} `);
     await page.getByRole('dialog').getByText(event).first().waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
