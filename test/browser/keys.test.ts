@@ -36,7 +36,7 @@ describe('signing in', () => {
 
   it('stores the key only in the session storage of the tab, until the user signs out', async () => {
     const { adminKey } = await service.project();
-    const page = await dashboard.signIn(adminKey);
+    const page = await dashboard.signIn(` ${adminKey} `);
     const kept = () =>
       page.evaluate(() => ({
         session: { ...sessionStorage },
@@ -86,6 +86,12 @@ describe('signing in', () => {
       const third = await dashboard.openBeside(first, '/dashboard#/live/settings');
       await third.getByText(id, { exact: true }).first().waitFor();
     }
+    // A tab that was signed out asks no other tab.
+    await first.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
+    await first.keyboard.press('Shift');
+    const last = await dashboard.openBeside(first, '/dashboard#/live/settings');
+    await last.getByText(other.id, { exact: true }).first().waitFor();
+    expect(await heading(first, 'Sign in').count()).toBe(1);
   });
 
   it.each([
@@ -115,8 +121,10 @@ describe('signing in', () => {
     await page.clock.install();
     await page.reload();
     await heading(page, 'Overview').waitFor();
-    await page.clock.fastForward('29:00');
-    await page.keyboard.press('Shift');
+    for (const use of ['keydown', 'pointerdown', 'wheel']) {
+      await page.clock.fastForward('29:00');
+      await page.locator('body').dispatchEvent(use);
+    }
     await page.clock.fastForward('29:00');
     await heading(page, 'Overview').waitFor();
     await page.clock.fastForward('02:00');
@@ -194,6 +202,12 @@ describe('a key', () => {
     await page.getByLabel('svc_live_').check();
     await page.getByLabel('Name').fill('App');
     await page.getByRole('button', { name: 'Generate' }).click();
+    // Without access to the clipboard, the button selects the key.
+    await page.evaluate(() => Object.assign(navigator.clipboard, { writeText: () => Promise.reject(new Error()) }));
+    await page.getByRole('button', { name: 'Copy key' }).click();
+    await expect.poll(() => page.evaluate(() => String(getSelection()))).toMatch(/^svc_live_/);
+    expect(await page.getByText('Copied').count()).toBe(0);
+    await page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, 'writeText'));
     const old = await copyShown(page);
     expect(old).toMatch(/^svc_live_/);
     await heading(page, 'App').waitFor();
@@ -299,6 +313,7 @@ describe('a key', () => {
     await page.getByRole('link', { name: 'Unnamed live key' }).click();
     await page.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Control+k'); // does not open the search over a dialog
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await status(key)).toBe(200);
@@ -379,5 +394,10 @@ describe('the allowlist', () => {
     await expect
       .poll(() => rows.evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value)))
       .toEqual(entries);
+    const tooMany = Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`).join('\n');
+    await page.evaluate((text) => navigator.clipboard.writeText(text), tooMany);
+    await rows.first().press('Control+V');
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await page.getByText('at most 100 entries').waitFor();
   });
 });

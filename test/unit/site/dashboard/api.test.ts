@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { all, createCall } from '../../../../functions/site/dashboard/state/api.ts';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { all, createCall, serverNow } from '../../../../functions/site/dashboard/state/api.ts';
 
 const requests: { url: string; headers: Record<string, string>; body: unknown }[] = [];
 let respond = async () => new Response();
@@ -58,7 +58,34 @@ it('reports a key that has ended, and no other problem', async () => {
   expect(onUnauthorized).toHaveBeenCalledOnce();
 });
 
-it('reads all pages of the keys', async () => {
+it('reads all pages of the keys, or none', async () => {
   respond = async () => Response.json({ data: Array(100).fill({}), next_cursor: requests.length < 3 ? 'next' : null });
   expect((await all(call, 'GET /v1/keys')).value).toHaveLength(300);
+  const page = respond;
+  requests.length = 0;
+  respond = () => (requests.length < 2 ? page : problem(503, 'unavailable'))();
+  expect(await all(call, 'GET /v1/keys')).toMatchObject({ problem: { code: 'unavailable' } });
+});
+
+it('sends at most four reads at once, and a change without waiting for them', async () => {
+  const held = Promise.withResolvers<void>();
+  respond = () => held.promise.then(() => Response.json({}));
+  const reads = Array.from({ length: 5 }, () => call('GET /v1/project', {}));
+  const change = call('POST /v1/project/test-mail', {});
+  expect(requests.map(({ headers }) => 'Idempotency-Key' in headers)).toEqual([...Array(4).fill(false), true]);
+  held.resolve();
+  await Promise.all([...reads, change]);
+  expect(requests).toHaveLength(6);
+});
+
+it.each([
+  ['behind', 6000, 6000],
+  ['ahead', -6000, -6000],
+  ['almost right', 4000, 0],
+])('corrects the clock of the user with the time of the service, if it is %s', async (_, at, corrected) => {
+  vi.setSystemTime(0);
+  onTestFinished(() => void vi.useRealTimers());
+  respond = async () => new Response('{}', { headers: { Date: new Date(at).toUTCString() } });
+  await call('GET /v1/project', {});
+  expect(serverNow()).toBe(corrected);
 });

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { adviceOn, outcomeText } from '../../../../functions/site/dashboard/components/deliveries.tsx';
 import { comparison } from '../../../../functions/site/dashboard/deliveries/compare.ts';
 import { csv } from '../../../../functions/site/dashboard/deliveries/csv.ts';
 import { curlCommand } from '../../../../functions/site/dashboard/deliveries/curl.ts';
@@ -39,6 +40,18 @@ it.each<[string, Partial<Attempt>, string]>([
   ],
 ])('names the difference of an attempt with %s', (_, got, text) => {
   expect(comparison(first, { ...first, number: 2, ...got })).toBe(text);
+});
+
+it.each([
+  [null, 'connection_refused', 'The connection was refused', /^Nothing listens/],
+  [302, 'redirect_not_followed', /^HTTP 302: the response was a redirect/, /^Set the endpoint URL/],
+  [401, 'status_not_2xx', 'HTTP 401', /with the current secret/],
+  [200, 'response_truncated', 'HTTP 200', undefined],
+])('explains the outcome %s %s, with advice', (status_code, error, text, advice) => {
+  const attempt = { ...first, status_code, error };
+  expect([outcomeText(attempt), adviceOn(attempt)]).toEqual(
+    [text, advice].map((each) => each && expect.stringMatching(each)),
+  );
 });
 
 it('writes rows according to RFC 4180', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
 import { durationText, fromLocal } from '../../../../functions/site/dashboard/components/time.tsx';
+import { problemText } from '../../../../functions/site/dashboard/state/session.ts';
 import {
   headersOf,
   headerText,
@@ -16,6 +17,15 @@ describe('a duration', () => {
     [90_061, '1 d 1 h 1 min 1 s'],
   ])('formats %d seconds as %s', (seconds, text) => {
     expect(durationText(seconds)).toBe(text);
+  });
+});
+
+describe('a problem', () => {
+  it.each([
+    [503, 'Out of order. (Request ID: req_1)'],
+    [409, 'Out of order.'],
+  ])('with status %d has the text %s', (status, text) => {
+    expect(problemText({ code: 'any', status, detail: 'Out of order.', request_id: 'req_1' })).toBe(text);
   });
 });
 
