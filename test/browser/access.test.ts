@@ -101,11 +101,15 @@ describe('every page', () => {
     expect(await overflow(await dashboard.open('/dashboard', phone))).toBe(false);
   });
 
-  it('sets the document title and moves the focus to its heading', async () => {
+  it('sets the document title, moves the focus to its heading, and marks the links that lead to it', async () => {
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Webhooks');
+    const marked = () => page.locator('[aria-current]').allTextContents();
+    expect(await marked()).toEqual(['Live', 'Webhooks']);
+    await page.getByRole('link', { name: 'Search index' }).click();
+    await expect.poll(marked).toEqual(['Live', 'Webhooks', 'Deliveries']);
   });
 
   it('has a title and a heading when its resource does not exist', async () => {
@@ -152,6 +156,10 @@ describe('every page', () => {
       timeZone: 'Pacific/Chatham',
     });
     expect(await time.textContent()).toBe(local.format(new Date(at)));
+    await page.goto(`${service.stack.baseUrl}/dashboard#${places.events}`);
+    const inRow = page.getByRole('table', { name: 'Events' }).locator('time').first();
+    const createdAt = new Date((await inRow.getAttribute('datetime')) ?? '');
+    expect(await inRow.textContent()).toBe(local.format(createdAt).replace(/ \d{4}/, ''));
   });
 });
 

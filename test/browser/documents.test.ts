@@ -154,9 +154,12 @@ describe('a scoped token', () => {
   it('can be created, shown once, inspected in the browser, and revoked', async () => {
     const { admin, adminKey } = await service.project();
     await put(admin, 'org:acme:doc-1', { title: 'Draft' });
-    const page = await dashboard.signIn(adminKey, '/live/tokens');
+    const page = await dashboard.signIn(adminKey, '/sandbox/tokens');
+    await page.getByLabel('Documents', { exact: true }).fill('org:acme:*');
+    await page.getByRole('link', { name: 'Live' }).click();
+    await page.getByText('You are viewing test data').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByText(/^Documents .*at least 1 entry/).waitFor();
+    await page.getByText(/^Documents .*at least 1 entry/).waitFor(); // the page starts empty
     await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\nuser:1');
     await page.getByLabel('Lifetime').fill('600');
     await page.getByText('This is 10 min.').waitFor();

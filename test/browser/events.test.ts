@@ -172,11 +172,12 @@ describe('the list of places', () => {
     const page = await dashboard.signIn(project.adminKey);
     const find = async (text: string) => {
       await page.keyboard.press('Control+k');
+      await page.keyboard.press('ArrowDown'); // typing returns to the first result
       await page.getByRole('combobox', { name: 'Go to' }).fill(text);
     };
     const first = page.getByRole('option', { selected: true });
 
-    await page.getByRole('button', { name: 'Go to' }).click();
+    await page.keyboard.press('/');
     await page.keyboard.press('ArrowDown');
     await expect.poll(() => first.textContent()).toBe('Events Page');
     await page.keyboard.press('ArrowUp');
@@ -212,13 +213,14 @@ describe('the settings', () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/live/settings');
     await page.getByLabel('Name', { exact: true }).fill('Acme');
-    await page.getByLabel('Email addresses').fill('not an address');
+    await page.getByLabel('Email addresses').fill(`${project.email}, not an address`);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Email addresses contain “not an address”, which must be an email address.').waitFor();
     const address = `${crypto.randomUUID()}@example.com`;
     await page.getByLabel('Email addresses').fill(`${address}, ${project.email}`);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Settings saved.').waitFor();
+    const saved = page.getByText('Settings saved.');
+    await saved.waitFor();
     await page
       .getByRole('banner')
       .getByText(`Acme · svc_admin_…${project.adminKey.slice(-4)}`)
@@ -227,7 +229,11 @@ describe('the settings', () => {
       name: 'Acme',
       emails: [address, project.email],
     });
+    const shown = await saved.elementHandle();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => shown?.evaluate((each) => each.isConnected)).toBe(false); // the message is shown again
     await page.getByRole('button', { name: 'Send test email' }).click();
+    await page.getByText(`A test email is on its way to ${address}, ${project.email}.`).waitFor();
     await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(address)));
     // A token id is long, and does not take the room of the details.
     const { body: token } = await project.admin('POST', '/v1/tokens', {
@@ -270,17 +276,21 @@ describe('the settings', () => {
 
   it('confirm an address that bounced, which the overview lists', async () => {
     const project = await service.project();
-    const bounced = `bounce@${crypto.randomUUID()}.example.com`;
-    await project.admin('PATCH', '/v1/project', { body: { emails: [project.email, bounced] } });
+    const [bounced, removed] = [1, 2].map(() => `bounce@${crypto.randomUUID()}.example.com`);
+    await project.admin('PATCH', '/v1/project', { body: { emails: [project.email, bounced, removed] } });
     await project.key('admin');
     const undeliverable = async () => (await project.admin('GET', '/v1/project')).body.undeliverable_emails.length;
-    await eventually(async () => (await undeliverable()) === 1);
+    await eventually(async () => (await undeliverable()) === 2);
     const page = await dashboard.signIn(project.adminKey, '/live');
     const row = page.getByRole('listitem').filter({ hasText: bounced });
     await row.getByText('an email bounced').waitFor();
     const [badge, line] = [row.locator('.badge'), row.locator('small')];
     expect((await badge.boundingBox())?.height).toBeLessThan(1.5 * ((await line.boundingBox())?.height ?? 0)); // one line
     await row.getByRole('link', { name: 'Open settings' }).click();
+    await page.getByRole('button', { name: `Confirm ${removed}` }).waitFor();
+    await page.getByLabel('Email addresses').fill(`${project.email}, ${bounced}`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: `Confirm ${removed}` }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: `Confirm ${bounced}` }).click();
     await page.getByText(`A test email is on its way to ${bounced}.`).waitFor();
     expect((await project.admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([

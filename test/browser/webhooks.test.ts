@@ -91,6 +91,7 @@ describe('a webhook', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('After');
     await page.getByRole('button', { name: 'Discard them' }).click();
     expect(await page.getByLabel('Description').inputValue()).toBe('Before');
+    expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
     await page.getByLabel('Description').fill('Saved');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Webhook updated.').waitFor();
@@ -98,11 +99,24 @@ describe('a webhook', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('Saved');
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
 
-    // The next person at this browser does not see it either.
+    const leaveIdle = async () => {
+      await page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
+      await page.keyboard.press('Shift');
+      await heading(page, 'Sign in').waitFor();
+    };
     await page.getByLabel('Description').fill('Private');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await leaveIdle();
     await signInWith(page, adminKey);
-    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}/settings`);
+    await page.getByText('Your unsaved changes were restored.').waitFor();
+    expect(await page.getByLabel('Description').inputValue()).toBe('Private');
+
+    // The next person at this browser does not see it, also if the user signs out in another tab.
+    const other = await dashboard.openBeside(page, '/dashboard#/live');
+    await heading(other, 'Overview').waitFor();
+    await leaveIdle();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await heading(other, 'Sign in').waitFor();
+    await signInWith(page, adminKey);
     await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
   });
 
@@ -263,6 +277,8 @@ describe('the status of a webhook', () => {
       new Date(Date.parse(delivery.next_attempt_at) + seconds * 1000).toISOString(),
     );
     expect(await disabledAt.getAttribute('datetime')).toBe(dueAt.at(-1));
+    const deliveries = page.getByRole('table', { name: 'Deliveries' });
+    await deliveries.getByText(/next in \d+ (s|min)/).waitFor();
     const panels = () => page.locator('main .panel h2').allTextContents();
     expect(await panels()).toEqual(['Health', 'Deliveries']);
     await page.goto(`${slow.stack.baseUrl}/dashboard#/live/webhooks/${id}?status=retrying`);
@@ -511,7 +527,12 @@ describe('the delivery log', () => {
       await route.fulfill({ response, json: { data: data.slice(2), next_cursor } });
     });
     await expect.poll(() => rows.count()).toBe(23); // the selected rows leave the list behind the dialog
+    const held = Promise.withResolvers<void>();
+    await page.route('**/redeliver?*', (route) => held.promise.then(() => route.continue()));
     await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
+    await page.getByText('0 of 2 requested').waitFor();
+    for (let i = 0; i < 2; i++) await page.keyboard.press('Escape'); // closes nothing before the end
+    held.resolve();
     await page.getByText('2 of 2 deliveries queued.').waitFor();
     await page.unroute(path);
     await page.getByRole('button', { name: 'Done' }).press('Enter');
@@ -614,6 +635,7 @@ describe('the environments', () => {
     await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Sandbox' }).click();
     await page.getByRole('link', { name: receiver.url }).waitFor();
     await page.getByText('You are viewing test data').waitFor();
+    expect(await page.locator('[aria-current]').allTextContents()).toEqual(['Sandbox', 'Webhooks']);
   });
 });
 
@@ -803,11 +825,19 @@ describe('a page whose service is unavailable', () => {
       expect(await page.getByRole('button', { name: 'Try again' }).count(), place).toBe(1);
     }
     await page.unroute('**/v1/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No documents yet.').waitFor();
     await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
     await page.locator('.legend').waitFor();
     await page.clock.install();
-    await page.reload();
+    await page.reload({ waitUntil: 'networkidle' });
     await page.locator('.legend').waitFor();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { value: 'hidden', writable: true }));
+    await page.clock.runFor(61_000);
+    await page.evaluate(() => Object.assign(document, { visibilityState: 'visible' }));
+    expect(requests).toEqual([]); // while the page was hidden
     await page.route('**/v1/**', (route) => route.fulfill({ status: 503, body: '' }));
     await page.clock.runFor(31_000); // the page refreshes everything
     await page.getByRole('alert').waitFor();
