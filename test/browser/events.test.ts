@@ -287,14 +287,14 @@ describe('the settings', () => {
     const [badge, line] = [row.locator('.badge'), row.locator('small')];
     expect((await badge.boundingBox())?.height).toBeLessThan(1.5 * ((await line.boundingBox())?.height ?? 0)); // one line
     await row.getByRole('link', { name: 'Open settings' }).click();
-    await page.getByRole('button', { name: `Confirm ${removed}` }).waitFor();
-    await page.getByLabel('Email addresses').fill(`${project.email}, ${bounced}`);
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: `Confirm ${removed}` }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: `Confirm ${bounced}` }).click();
     await page.getByText(`A test email is on its way to ${bounced}.`).waitFor();
     expect((await project.admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([
       { action: 'project.email_confirmed', detail: { email: bounced } },
     ]);
+    await page.getByRole('button', { name: `Confirm ${removed}` }).waitFor();
+    await page.getByLabel('Email addresses').fill(project.email);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: `Confirm ${removed}` }).waitFor({ state: 'detached' });
   });
 });

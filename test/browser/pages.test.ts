@@ -42,12 +42,13 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Places with the same buttons as others, in more combinations of members that are `null`. */
+/** Places with the same buttons as others, in more combinations of members that are `null`, and with filters. */
 const MORE_PLACES = {
   ...placesOf('event', [1, 2, 3, 4, 5], (index) => `/events/${idOf.event(index)}`),
   ...placesOf('webhook', [3, 4, 5, 6, 7, 8, 9], (index) => `/webhooks/${idOf.webhook(index)}`),
   ...placesOf('key', [4, 5, 6, 7, 8, 9], (index) => `/keys/${idOf.key(index)}`),
   'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
+  'settings-filtered': '/settings?target=a&actor=b',
 };
 
 function placesOf(name: string, indexes: readonly number[], placeOf: (index: number) => string) {
@@ -134,7 +135,7 @@ async function openDashboard(place: string) {
   return { page, settled, reload, next };
 }
 
-it('other combinations of members that are null', async () => {
+it('other combinations of members that are null, and filters', async () => {
   const { page, reload } = await openDashboard('');
   const text: string[] = [];
   for (const [name, place] of Object.entries(MORE_PLACES)) {
@@ -222,14 +223,16 @@ const clickTwice = (button: Locator): Promise<void> =>
     element.click();
   });
 
-/** Returns the texts and limits of elements that their accessible content does not contain. */
+/** Returns the texts, limits and kinds of elements that their accessible content does not contain. */
 const hintsIn = (place: Locator): Promise<string[]> =>
-  place.locator('[title],input,textarea').evaluateAll((all) =>
+  place.locator('[title],input,textarea,.badge,.callout').evaluateAll((all) =>
     all.flatMap((element) => {
-      const found = ['title', 'type', 'min', 'max', 'maxlength', 'required', 'autocomplete'].flatMap((name) => {
-        const value = element.getAttribute(name);
-        return value === null ? [] : [`${name}=${value}`];
-      });
+      const found = ['title', 'class', 'type', 'min', 'max', 'maxlength', 'required', 'autocomplete'].flatMap(
+        (name) => {
+          const value = element.getAttribute(name);
+          return value === null ? [] : [`${name}=${value}`];
+        },
+      );
       const label = (element as HTMLInputElement).labels?.[0]?.textContent ?? element.textContent;
       return found.length > 0 ? [`# ${label}: ${found.join(' ')}`] : [];
     }),
