@@ -86,22 +86,26 @@ describe('the npm package', () => {
     ]);
   });
 
-  it('repeats a request after 429 and 503, and a repeated POST takes effect once', async () => {
+  it('repeats a request only after 429 and 503, waits for Retry-After, and a repeated POST takes effect once', async () => {
     const source = `
       import { createClient } from '@document-sync-service/client';
-      const keys = [];
-      const answers = [429, 503, 201, 503, 503, 503];
+      const [keys, waits] = [[], []];
+      globalThis.setTimeout = (act, ms) => void (waits.push(ms), act());
+      const answers = [429, 503, 201, 503, 503, 503, 500];
       const send = async (request) => {
         keys.push(request.headers.get('Idempotency-Key') + await request.text());
         const status = answers.shift();
-        return new Response('{}', { status, headers: { 'Retry-After': '0', 'Content-Type': 'application/json' } });
+        const headers = { 'Content-Type': 'application/json', ...(keys.length < 5 && { 'Retry-After': '2' }) };
+        return new Response('{}', { status, headers });
       };
       const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
       const body = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
       const first = await client.POST('/v1/events', { body });
       const second = await client.GET('/v1/events');
-      console.log(JSON.stringify([first.response.status, second.response.status, keys.length, new Set(keys).size]));`;
-    expect(await runModule(source)).toEqual([201, 503, 6, 2]);
+      const third = await client.GET('/v1/events');
+      const statuses = [first, second, third].map(({ response }) => response.status);
+      console.log(JSON.stringify([statuses, keys.length, new Set(keys).size, waits]));`;
+    expect(await runModule(source)).toEqual([[201, 503, 500], 7, 2, [2000, 2000, 2000, 1000]]);
   });
 
   it('keeps the idempotency key of its caller, and the filters of a list on every page', async () => {
@@ -148,10 +152,13 @@ describe('the npm package', () => {
         Date.now = () => seconds * 1000;
         return outcome({});
       };
-      const { 'webhook-signature': _, ...unsigned } = headers;
+      const { 'webhook-signature': signature, ...unsigned } = headers;
+      const lists = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]);
       console.log(JSON.stringify([
         await outcome({}),
         await outcome({ headers: new Headers(headers), body: new TextEncoder().encode(body) }),
+        await outcome({ headers: Object.fromEntries(lists) }),
+        await outcome({ headers: { ...headers, 'webhook-signature': 'v1a,AAAA v1,AAAA ' + signature } }),
         await outcome({ secret: ['', 'whsec_!', 'whsec_' + btoa('another secret of a webhook'), secret] }),
         await outcome({ body: body + ' ' }),
         await outcome({ secret: 'another' }),
@@ -166,6 +173,8 @@ describe('the npm package', () => {
     const isOutside = [true, 'The delivery is older than 300 s, or the clocks differ'];
     const mismatch = [true, 'No signature matches. Check the secret, and that the body is unchanged'];
     expect(await runModule(source, JSON.stringify({ headers, body, secret }))).toEqual([
+      'document.changed',
+      'document.changed',
       'document.changed',
       'document.changed',
       'document.changed',

@@ -77,31 +77,43 @@ describe('a batch', () => {
 });
 
 describe('a failed request', () => {
-  it.each([429, 503])('is repeated with the same key after Retry-After: %i', async (status) => {
+  const problem = { code: 'unavailable' };
+
+  it.each([
+    [429, '7', 7],
+    [503, '7', 7],
+    [503, '86400', 3600],
+  ])('is repeated with the same key after Retry-After, but at most an hour: %i %s', async (status, value, wait) => {
     const fate = (_: unknown, count: number) =>
-      count === 1 ? { status, headers: { 'Retry-After': '7' }, problem: { code: 'unavailable' } } : ('works' as const);
+      count === 1 ? { status, headers: { 'Retry-After': value }, problem } : ('works' as const);
     const { requests, access } = ingest({ fate });
     const { publishAll, waits } = await reporting(access);
     await publishAll([1]);
     await seconds(1);
     await publishAll([2]);
-    await seconds(6.9);
+    await seconds(wait - 0.1);
     expect(requests).toHaveLength(1);
     await seconds(0.1);
     expect(requests[1]).toEqual(requests[0]);
-    expect(waits).toEqual([7]);
-    await seconds(1);
+    expect(waits).toEqual([wait]);
+    await seconds(0.9);
+    expect(requests).toHaveLength(2);
+    await seconds(0.1);
     expect(revisionsOf(requests[2]?.events ?? [])).toEqual([2]);
   });
 
-  it('is repeated with a growing delay if the network fails, and its events are accepted once', async () => {
-    const { accepted, requests, access } = ingest({ fate: (_, count) => (count <= 8 ? 'lost' : 'works') });
+  const dated = { status: 503, headers: { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }, problem };
+  it.each([
+    ['lost' as const, 'fetch failed: ECONNRESET'],
+    [dated, '503 unavailable: Rejected.'],
+  ])('is repeated with a growing delay without Retry-After in seconds, and published once: %o', async (failure, reason) => {
+    const { accepted, requests, access } = ingest({ fate: (_, count) => (count <= 8 ? failure : 'works') });
     const { publishAll, waits, reasons, stats } = await reporting(access);
     await publishAll([1]);
     await seconds(600);
     expect(requests).toHaveLength(9);
     expect(revisionsOf(accepted)).toEqual([1]);
-    expect(reasons[0]).toBe('fetch failed: ECONNRESET');
+    expect(reasons[0]).toBe(reason);
     for (const [i, wait] of waits.entries()) {
       expect(wait).toBeGreaterThanOrEqual(Math.min(30, 2 ** i) / 2);
       expect(wait).toBeLessThanOrEqual(Math.min(30, 2 ** i));
@@ -235,12 +247,14 @@ describe('the buffer', () => {
 
 describe('flush and close', () => {
   it('publish immediately, and close accepts no more events', async () => {
-    const { access, accepted } = ingest();
+    const { access, accepted, requests } = ingest();
     const { publish, flush, close } = await reporting(access);
     void publish(event(1));
     await flush();
     expect(revisionsOf(accepted)).toEqual([1]);
     void publish(event(2));
+    await seconds(0.9);
+    expect(requests).toHaveLength(1);
     expect(await close()).toBe(0);
     expect(revisionsOf(accepted)).toEqual([1, 2]);
     await expect(publish(event(3))).rejects.toThrow('The publisher is closed.');

@@ -18,7 +18,7 @@ const active = (members: object = {}) => ({
 function verifier(response: object = active(), { status = 200, maxCached = 10, responseSeconds = 0 } = {}) {
   const sent: object[] = [];
   const verifyToken = tokenVerifier({
-    baseUrl: 'https://api.example.com',
+    baseUrl: 'https://api.example.com/',
     credential: 'key',
     maxCached,
     fetch: async (url, init) => {
