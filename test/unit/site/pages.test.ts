@@ -149,6 +149,18 @@ describe('a page of the documentation', () => {
     }
   });
 
+  it('has the anchors to which other pages link', () => {
+    const html = pages.filter(([path, { type }]) => type.startsWith('text/html') && path.startsWith('/docs'));
+    const anchors = html.flatMap(([path, { text }]) =>
+      [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `${path.split('/').at(-1)}#${id}`),
+    );
+    const links = html.flatMap(([, { text }]) =>
+      [...text.matchAll(/ href="(?:docs\/)?([\w-]+#[^"]+)"/g)].map(([, link = '']) => link),
+    );
+    expect(links.length).toBeGreaterThan(500);
+    expect([...new Set(links)].filter((link) => !anchors.includes(link))).toEqual([]);
+  });
+
   it('keeps code, tables, drawings and nested members as Markdown', async () => {
     const markdown = async (file: string) => (await request('/docs/{file}', { file })).body;
     expect(await markdown('receiving.md')).toContain('```python\nimport hashlib, hmac\n');

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
 import { durationText, fromLocal } from '../../../../functions/site/dashboard/components/time.tsx';
 import { problemText } from '../../../../functions/site/dashboard/state/session.ts';
+import { isUnstable, latencyText } from '../../../../functions/site/dashboard/webhooks/stats.ts';
 import {
   headersOf,
   headerText,
@@ -51,6 +52,21 @@ describe('the scale of a chart', () => {
     [2010, 4000],
   ])('for values up to %d ends at %d', (highest, top) => {
     expect(roundedUp(highest)).toBe(top);
+  });
+});
+
+describe('the stats of a webhook', () => {
+  it.each([
+    [17, 2, false],
+    [18, 2, true],
+    [19, 1, false],
+  ])('with %d successful and %d failed attempts are unstable: %s', (delivered, attemptsFailed, unstable) => {
+    const counts = { delivered, failed: 0, unsent: 0 };
+    expect(isUnstable({ counts, attemptsFailed, p50: null, p95: null })).toBe(unstable);
+  });
+
+  it('have latencies in milliseconds, and from a second in seconds', () => {
+    expect([null, 999, 1500].map(latencyText)).toEqual(['–', '≤ 999 ms', '≤ 1.5 s']);
   });
 });
 

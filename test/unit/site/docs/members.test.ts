@@ -14,6 +14,12 @@ it.each([
   }
 });
 
+it('marks optional members', () => {
+  const html = membersOf({ $ref: '#/components/schemas/CreateWebhook' });
+  expect(html).toContain('<code>url</code> <small>string</small>');
+  expect(html).toContain('<code>description</code> <small>string | null, optional</small>');
+});
+
 it.each([
   [0, 32, 'entries', 'at most 32 entries'],
   [1, 6, 'entries', '1 to 6 entries'],
