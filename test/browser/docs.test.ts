@@ -62,27 +62,51 @@ describe('the documentation', () => {
     await expect
       .poll(() => page.getByRole('option').first().locator('mark').allTextContents())
       .toEqual(expect.arrayContaining(['lease', 'renews']));
+    await page.keyboard.press('ArrowUp');
+    expect(await page.getByRole('option').last().getAttribute('aria-selected')).toBe('true');
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/sync#connections');
     await page.keyboard.press('/');
     await page.keyboard.type('qwxzv kjhgf');
     await page.getByText('Nothing found').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('Nothing found').waitFor({ state: 'hidden' });
+    expect(await page.getByRole('combobox').inputValue()).toBe('qwxzv kjhgf');
+    await page.keyboard.type('q');
+    await page.getByText('Nothing found').waitFor();
+    await page.locator('main p').last().click();
+    await page.getByText('Nothing found').waitFor({ state: 'hidden' });
   });
 
-  it('shows code in one language, the same on every page', async () => {
+  it('shows and copies code in one language, the same on every page', async () => {
     const page = await dashboard.open('/docs/receiving');
-    await page.getByRole('tab', { name: 'Go', exact: true }).first().click();
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true }).first();
+    for (const [from, key, to] of [
+      ['JavaScript', 'ArrowLeft', 'Ruby'],
+      ['Ruby', 'ArrowRight', 'JavaScript'],
+      ['JavaScript', 'ArrowRight', 'Python'],
+    ] as const) {
+      await tab(from).press(key);
+      expect(await tab(to).getAttribute('aria-selected')).toBe('true');
+    }
+    await tab('Go').click();
     await expect.poll(() => page.getByText('hmac.Equal').isVisible()).toBe(true);
     expect(await page.getByText('hash_equals').isVisible()).toBe(false);
+    const example = page.locator('figure', { hasText: 'hmac.Equal' });
+    const code = await example.locator('code').textContent();
+    await example.getByRole('button', { name: 'Copy' }).click();
+    await example.getByText('Copied').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code);
     await page.goto(`${service.stack.baseUrl}/docs/api-keys`);
     // Groups without the chosen language show their first one.
     const groups = await page.getByRole('tablist').count();
     expect(groups).toBeGreaterThan(1);
     expect(await page.getByRole('tabpanel').count()).toBe(groups); // hidden ones do not count
     expect(await page.locator('[role="tab"][tabindex="0"]').count()).toBe(groups);
-    await page.getByRole('tab', { name: 'Python' }).first().click();
+    await tab('Python').click();
     await page.reload();
-    expect(await page.getByRole('tab', { name: 'Python' }).first().getAttribute('aria-selected')).toBe('true');
+    expect(await tab('Python').getAttribute('aria-selected')).toBe('true');
   });
 });
 
@@ -120,11 +144,15 @@ describe('the API reference', () => {
     const created = page.locator('#createKey');
     await created.getByText('Try it').click();
     expect(await created.getByLabel('Key or token').inputValue()).toBe(project.adminKey);
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
     await created.getByLabel('Body').fill('');
     await created.getByLabel('Body').press('/'); // elsewhere it opens the search
     expect(await created.getByLabel('Body').inputValue()).toBe('/');
     await created.getByLabel('Body').fill('{"type":"nothing"}');
+    await created.getByLabel('Idempotency-Key').fill('create-1');
+    const posted = page.waitForRequest((request) => request.method() === 'POST');
     await created.getByRole('button', { name: 'Send' }).click();
+    expect((await posted).headers()['idempotency-key']).toBe('create-1');
     await created.getByRole('status').getByText('invalid_request').first().waitFor();
   });
 
@@ -146,6 +174,19 @@ describe('the API reference', () => {
     expect(await one.getByLabel('key', { exact: true }).inputValue()).toBe('');
     await one.getByRole('button', { name: 'Send' }).click();
     expect(await one.getByRole('status').textContent()).toBe('');
+    await one.getByLabel('key', { exact: true }).fill('a/b?c');
+    await one.getByLabel('environment').selectOption('sandbox');
+    const sent = page.waitForRequest(/\/v1\/keys\//);
+    await one.getByRole('button', { name: 'Send' }).click();
+    expect((await sent).url()).toMatch(/\/v1\/keys\/a%2Fb%3Fc\?environment=sandbox$/);
+
+    // The dashboard uses a key only until 30 minutes without use.
+    const useAt = (time: number) => page.evaluate((at) => sessionStorage.setItem('used-at', String(at)), time);
+    await useAt(Date.now() - 31 * 60_000);
+    await page.reload();
+    await section.getByText('Try it').click();
+    expect(await section.getByLabel('Key or token').inputValue()).toBe('');
+    await useAt(Date.now());
 
     await page.goto(`${service.stack.baseUrl}/dashboard`);
     await page.getByRole('button', { name: 'Sign out' }).click();
