@@ -142,24 +142,25 @@ describe('every page', () => {
     }
   });
 
-  it('shows times in local time, with UTC on hover', async () => {
-    const page = await dashboard.signIn(project.adminKey, places['a delivery'], {
-      timezoneId: 'Pacific/Chatham',
-      locale: 'en-GB',
-    });
+  it('shows times in local time, with UTC on hover, and the days of a chart in UTC', async () => {
+    const timeZone = 'America/St_Johns';
+    const options = { timezoneId: timeZone, locale: 'en-GB' };
+    const page = await dashboard.signIn(project.adminKey, places['a delivery'], options);
     const time = page.locator('.attempts time').first();
     const at = (await time.getAttribute('datetime')) ?? '';
     expect(await time.getAttribute('title')).toBe(`${at.slice(0, 19).replace('T', ' ')} UTC`);
-    const local = new Intl.DateTimeFormat('en-GB', {
-      dateStyle: 'medium',
-      timeStyle: 'medium',
-      timeZone: 'Pacific/Chatham',
-    });
+    const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone });
     expect(await time.textContent()).toBe(local.format(new Date(at)));
     await page.goto(`${service.stack.baseUrl}/dashboard#${places.events}`);
     const inRow = page.getByRole('table', { name: 'Events' }).locator('time').first();
     const createdAt = new Date((await inRow.getAttribute('datetime')) ?? '');
     expect(await inRow.textContent()).toBe(local.format(createdAt).replace(/ \d{4}/, ''));
+    await page.goto(`${service.stack.baseUrl}/dashboard#${places['a webhook']}`);
+    const label = page.locator('.chart tbody th').last();
+    await expect.poll(() => label.textContent()).toMatch(/:30$/);
+    await page.getByLabel('30 days').check();
+    const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    await expect.poll(() => label.textContent()).toBe(day.format());
   });
 });
 

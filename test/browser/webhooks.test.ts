@@ -120,8 +120,8 @@ describe('a webhook', () => {
     await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
   });
 
-  it('shows violations next to their fields, and warns about a short secret', async () => {
-    const { adminKey } = await service.project();
+  it('shows violations next to their fields, warns about a short secret, and sets an own one', async () => {
+    const { admin, adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
     await page.getByLabel('Endpoint URL').fill('ftp://example.com');
     await page.getByLabel('Use my own').check();
@@ -139,6 +139,20 @@ describe('a webhook', () => {
     await page.getByLabel('sync.completed').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Endpoint URL must be an https: URL.').waitFor();
+
+    // The own secret is set, and not shown.
+    const hint = async () => (await admin('GET', '/v1/webhooks')).body.data[0].secret_hint;
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:9/hook');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await heading(page, 'http://127.0.0.1:9/hook').waitFor();
+    expect(await hint()).toBe('xxxx');
+    await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByLabel('Use my own').check();
+    await page.getByLabel('Secret', { exact: true }).fill('y'.repeat(24));
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await hint()).toBe('yyyy');
   });
 
   it('can be tested, paused, edited, given a new secret, and deleted', async () => {
@@ -152,6 +166,9 @@ describe('a webhook', () => {
 
     await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByLabel('Event type').selectOption('connection.lost');
+    await page.getByLabel('Data').fill('{"connection_id":');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('Data must be a JSON object.').waitFor();
     await page.getByLabel('Data').fill('{"connection_id":"c-7"}');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('Data node_id is required').waitFor();
@@ -173,8 +190,10 @@ describe('a webhook', () => {
     await page.getByRole('link', { name: receiver.url }).click();
 
     await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Webhook paused.').waitFor();
     await expect.poll(() => badge(page)).toBe('paused');
     await page.getByRole('button', { name: 'Enable', exact: true }).click();
+    await page.getByText('Webhook enabled.').waitFor();
     await expect.poll(() => badge(page)).toBe('enabled');
 
     await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
@@ -198,6 +217,8 @@ describe('a webhook', () => {
     const { body: changed } = await project.admin('GET', `/v1/webhooks/${id}`);
     expect(changed).toMatchObject({ documents: ['org:acme:*'], headers: { 'X-Tenant': '***' }, max_per_second: 20 });
     expect(await fact(page, 'Rate limit').textContent()).toContain('20 requests per second');
+    expect(await page.getByLabel('Requests per second').inputValue()).toBe('20');
+    expect(await page.getByLabel('Custom headers').inputValue()).toBe('X-Tenant: ***');
     expect(changed.events).toHaveLength(5);
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();
@@ -338,11 +359,17 @@ describe('a webhook with a rate limit', () => {
     await page.getByRole('button', { name: 'Recover skipped deliveries' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 delivery will be sent again.').waitFor();
-    const now = Date.now() - new Date().getTimezoneOffset() * 60_000;
-    await dialog.getByLabel('Until').fill(new Date(now - 3_600_000).toISOString().slice(0, 16));
+    const hourAgo = Date.now() - 3_600_000;
+    const local = new Date(hourAgo - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    await dialog.getByLabel('Until').fill(local);
     await dialog.getByText('There is nothing to send again.').waitFor();
     await dialog.getByLabel('Until').fill('');
+    await dialog.getByLabel('Since').fill(local);
+    await dialog.getByText('1 delivery will be sent again.').waitFor();
+    const posted = page.waitForRequest((request) => request.method() === 'POST');
     await page.getByRole('button', { name: 'Recover', exact: true }).last().click();
+    const since = `${new Date(hourAgo).toISOString().slice(0, 16)}:00.000Z`;
+    expect((await posted).postDataJSON()).toEqual({ since });
     await page.getByText('The delivery was sent again.').waitFor();
     await eventually(() => receiver.received.length === 1);
   });
@@ -418,6 +445,7 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/live/webhooks/${id}`);
     await page.reload();
     await expect.poll(() => badge(page)).toBe('paused');
+    await page.getByText('Paused since').waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
@@ -702,11 +730,15 @@ describe('the overview', () => {
     await changes.filter({ hasText: 'project.created' }).getByText('the operator').waitFor();
   });
 
-  it('can be paused and enabled together, and deleted ones are reported', async () => {
+  it('can be found, paused and enabled together, and deleted ones are reported', async () => {
     const project = await service.project();
     const urls = ['a', 'b', 'c', 'd'].map((name) => `http://127.0.0.1:9/${name}`);
     const ids: string[] = [];
-    for (const url of urls) ids.push((await createWebhook(project.admin, url)).id);
+    for (const url of urls) {
+      const isFirst = url === urls[0];
+      const [description, type] = isFirst ? ['Search index', 'sync.completed'] : ['Mirror', 'document.changed'];
+      ids.push((await createWebhook(project.admin, url, { description, events: [type] })).id);
+    }
     const statuses = async () => {
       const { body } = await project.admin('GET', '/v1/webhooks');
       return body.data.map(({ status }: { status: string }) => status);
@@ -716,6 +748,13 @@ describe('the overview', () => {
       await page.getByRole('button', { name: `${action} selected` }).click();
       await page.getByRole('dialog').getByRole('button', { name: action }).click();
     };
+    for (const text of ['INDEX', 'sync.comp', ids[0] ?? '']) {
+      await page.getByLabel('Search').fill('nowhere');
+      await page.getByText('No webhook matches “nowhere”.').waitFor();
+      await page.getByLabel('Search').fill(text);
+      await page.getByText('1 of 4 webhooks').waitFor();
+    }
+    await page.getByLabel('Search').fill('');
     await page.getByLabel('Select all on this page').check();
     await page.getByText('4 selected').waitFor();
     expect(await page.getByRole('button', { name: 'Enable selected' }).isDisabled()).toBe(true);
@@ -768,8 +807,12 @@ describe('a page whose service is unavailable', () => {
     expect(body.data).toHaveLength(1);
 
     // The same form later creates another webhook.
-    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
-    await page.getByLabel('Endpoint URL').fill(receiver.url);
+    for (const isCanceled of [true, false]) {
+      await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
+      expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('');
+      await page.getByLabel('Endpoint URL').fill(receiver.url);
+      if (isCanceled) await page.getByRole('link', { name: 'Cancel' }).click();
+    }
     await page.getByLabel('All events').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await copyShown(page);
