@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LATENCY_BOUNDS_MS } from '../../lib/deliveries/latency.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
 import { schemaNameOf } from '../../lib/http/openapi/schemas.ts';
 import { openApi, pathOf } from '../support/openapi.ts';
@@ -80,6 +81,7 @@ function valueFor(schema: Schema, place: string, name: string, index: number): u
     );
   }
   if (type === 'boolean') return (index + number) % 2 === 0;
+  if (name === 'le') return LATENCY_BOUNDS_MS[(7 * index) % LATENCY_BOUNDS_MS.length]; // in no order
   if (type === 'integer') return place === 'Stats' && index === ENTRIES - 1 ? 0 : 100 + number + index; // without attempts
   if (schema.format?.startsWith('date')) {
     const isLater = /expires|next/.test(name);
