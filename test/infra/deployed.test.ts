@@ -6,6 +6,7 @@ import { itemKey } from '../../lib/aws/items.ts';
 import { createClient, SETTINGS } from '../../lib/aws/runtime.ts';
 import { listen } from '../support/endpoints.ts';
 import { memoryService } from '../support/memory-service.ts';
+import { createWebhook, publish } from '../support/requests.ts';
 
 /** `test/unit/webhooks` has all kinds of addresses. */
 const PRIVATE = ['https://169.254.169.254/latest/meta-data/', 'https://localhost/hook'];
@@ -34,6 +35,21 @@ describe('a deployment without ALLOW_PRIVATE_ENDPOINTS', () => {
     const { attempts } = (await admin('GET', `/v1/webhooks/${webhook.id}/deliveries/${event_id}`)).body;
     expect(attempts.map(({ error }: { error: string }) => error)).toEqual(['address_not_public']);
   });
+});
+
+it('keeps the connection to an endpoint for the next batch', async () => {
+  const service = memoryService({ isPosting: true });
+  const { admin } = await service.project();
+  const seen: string[] = [];
+  const server = createServer((_, response) => response.end(() => seen.push('request')));
+  server.on('connection', () => seen.push('connection'));
+  await createWebhook(admin, `http://127.0.0.1:${await listen(server)}/hook`);
+  for (let i = 0; i < 3; i++) {
+    await publish(admin);
+    await service.settle();
+  }
+  // After the first success, the function for fast endpoints sends the others.
+  expect(seen).toEqual(['connection', 'request', 'connection', 'request', 'request']);
 });
 
 describe('a client of the SDK', () => {

@@ -58,6 +58,9 @@ interface MemorySnapshot {
 /** The status code with which an endpoint responds. */
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
 
+/** The kinds of items that do not expire. */
+const LASTING = ['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'];
+
 /** The links of emails: pages of the dashboard that exist. */
 const PAGE = '(settings|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';
 const EMAIL_LINK = new RegExp(`^${BASE_URL}/dashboard(#/(live|sandbox)/${PAGE})?$`);
@@ -115,6 +118,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   const { table } = connect(runtime);
   afterFile(() => {
     for (const { received } of endpoints.values()) received.forEach(expectDelivery);
+    for (const { pk, expires } of db.items())
+      if (expires === undefined) expect(LASTING).toContain(String(pk).split('#')[0]);
     for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);
   });
   db.put(from?.items ?? []);

@@ -254,14 +254,19 @@ describe('a recovery', () => {
     const client = await live();
     const { id } = await createWebhook(client, service.endpoint().url);
     const recover = (body: object) => client('POST', `/v1/webhooks/${id}/recover`, { body });
-    expect((await recover({})).status).toBe(202);
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second: 5 } });
-    for (const per_second of [undefined, 3, 100]) expect((await recover({ per_second })).status).toBe(202);
+    for (const [max_per_second, ...paces] of [
+      [null, undefined],
+      [60, undefined],
+      [5, undefined, 3, 100],
+    ]) {
+      await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second } });
+      for (const per_second of paces) expect((await recover({ per_second })).status).toBe(202);
+    }
     await service.settle();
     const rates = service.messages.flatMap((message) =>
       'recover' in message && message.recover.webhookId === id ? [message.recover.perSecond] : [],
     );
-    expect(rates).toEqual([50, 5, 3, 5]);
+    expect(rates).toEqual([50, 50, 5, 3, 5]);
   });
 
   it('stops when the webhook is paused, and the next one sends the rest by default', async () => {

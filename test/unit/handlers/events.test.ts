@@ -89,6 +89,16 @@ describe('an event', () => {
   });
 });
 
+it('returns a large response again for the same idempotency key', async () => {
+  const client = await (await service.project()).client('live');
+  const events = Array.from({ length: 100 }, () => changed({ note: 'x'.repeat(1000) }));
+  const publishAgain = () =>
+    client('POST', '/v1/events/batch', { body: { events }, headers: { 'Idempotency-Key': 'a' } });
+  const { status, text } = await publishAgain();
+  expect([status, text.length > 100_000]).toEqual([202, true]);
+  expect((await publishAgain()).text === text).toBe(true);
+});
+
 describe('a large event', () => {
   it('is rejected alone and in a batch, and nothing is stored', async () => {
     const client = await (await service.project()).client('live');

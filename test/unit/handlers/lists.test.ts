@@ -38,7 +38,13 @@ beforeAll(async () => {
     const status = failed.includes(i) ? 'failed' : 'succeeded';
     const record = { webhookId, eventId, eventType: 'document.deleted', status, run: 0, attempt: 1, attempts: [] };
     const { byStatus } = statusIndexEntry(webhookId, eventId, status);
-    return { ...itemKey.delivery(webhookId, eventId), ...record, ...(byStatus && { byStatus }), createdAt: now - i };
+    return {
+      ...itemKey.delivery(webhookId, eventId),
+      ...record,
+      ...(byStatus && { byStatus }),
+      createdAt: now - i,
+      expires: now,
+    };
   };
   const items = [
     ...Array.from({ length: DOCUMENTS }, (_, i) => [document(i), revision(i)]).flat(),

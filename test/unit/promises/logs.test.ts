@@ -116,7 +116,7 @@ describe('the log has only known fields, without credentials and content, of', (
 
   it('a change of the table that cannot be read', async () => {
     await expectSafeLog(async ({ service }) => {
-      service.db.put([{ pk: 'HOOK#whk_1#0', sk: 'evt_1', attempts: [CONTENT] }]);
+      service.db.put([{ pk: 'HOOK#whk_1#0', sk: 'evt_1', expires: 1, attempts: [CONTENT] }]);
     });
   });
 });
