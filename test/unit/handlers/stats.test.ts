@@ -122,6 +122,17 @@ describe('the stats', () => {
     expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
   });
 
+  it.each(['', 'group_by=webhook_id'])('continue after a page of webhooks without deliveries: %s', async (group) => {
+    const live = await (await service.project()).client('live');
+    for (let i = 0; i < 4; i++) await createWebhook(live, service.endpoint().url, { events: ['sync.completed'] });
+    const { id } = await createWebhook(live, service.endpoint().url, { events: ['document.changed'] });
+    await publish(live);
+    await service.settle();
+    const from = new Date(service.clock.now() - 30 * DAY_MS).toISOString();
+    const pages = await statsPages(live, `from=${from}&${group}`);
+    expect(pages.map((page) => page.map(({ webhook_id }) => webhook_id))).toEqual([[], [id]]);
+  });
+
   it('have different percentiles when few attempts took long', async () => {
     const live = await (await service.project()).client('live');
     const { id: webhookId } = await createWebhook(live, service.endpoint().url);
