@@ -108,20 +108,21 @@ describe('the npm package', () => {
     expect(await runModule(source)).toEqual([[201, 503, 500], 7, 2, [2000, 2000, 2000, 1000]]);
   });
 
-  it('keeps the idempotency key of its caller, and the filters of a list on every page', async () => {
+  it('keeps the idempotency key of its caller, and the filters of a list on every page from a given one', async () => {
     const source = `
       import { createClient, entriesOf } from '@document-sync-service/client';
       const sent = [];
       const send = async ({ method, url, headers }) => {
         const { searchParams } = new URL(url);
         sent.push(method === 'POST' ? headers.get('Idempotency-Key') : Object.fromEntries(searchParams));
-        return Response.json({ data: [], next_cursor: searchParams.has('cursor') ? null : 'next' });
+        return Response.json({ data: [], next_cursor: sent.length > 2 ? null : 'next' });
       };
       const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
       await client.POST('/v1/keys', { body: { type: 'live' }, params: { header: { 'Idempotency-Key': 'mine' } } });
-      for await (const _ of entriesOf(client, '/v1/documents', { query: { prefix: 'a' } }));
+      for await (const _ of entriesOf(client, '/v1/documents', { query: { prefix: 'a', cursor: 'first' } }));
       console.log(JSON.stringify(sent));`;
-    expect(await runModule(source)).toEqual(['mine', { prefix: 'a' }, { prefix: 'a', cursor: 'next' }]);
+    const pages = ['first', 'next'].map((cursor) => ({ prefix: 'a', cursor }));
+    expect(await runModule(source)).toEqual(['mine', ...pages]);
   });
 
   it('passes on members and values that a later version adds', async () => {
