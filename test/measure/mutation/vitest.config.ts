@@ -1,13 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { LONG } from '../../../vitest.config.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 
-/** The tests of the rules, which need no database, and fixed schedules of the simulation. */
+/** The tests of the rules and the stores, which need no database, and fixed schedules of the simulation. */
 export default defineConfig({
   test: {
     include: [
-      'test/{unit/{deliveries,documents,events,handlers,keys,projects,webhooks},measure/mutation}/**/*.test.ts',
-      'test/unit/promises/{access,audit,inputs,queues,repeats}.test.ts',
+      'test/unit/{aws,client,deliveries,documents,events,handlers,http,keys,projects,promises,webhooks}/**/*.test.ts',
+      'test/{memory/contracts,measure/mutation}/**/*.test.ts',
     ],
+    exclude: ['**/node_modules/**', 'test/memory/contracts/{expressions,storable}.test.ts', ...LONG], // need a database
     env: {
       ...VARIABLES,
       POWERTOOLS_LOG_LEVEL: 'SILENT',
