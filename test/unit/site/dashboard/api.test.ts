@@ -27,6 +27,8 @@ it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
   ['the same request in progress', false, problem(409, 'idempotency_in_progress')],
   ['a failure', false, problem(500, 'internal_error')],
   ['a failure of the gateway', false, async () => new Response('<html>', { status: 503 })],
+  ['a success whose body ends early', false, async () => new Response('{"id":"whk', { status: 201 })],
+  ['a response of a proxy', false, async () => new Response('<html>', { status: 200 })],
   ['no response', false, () => Promise.reject(new TypeError('fetch failed'))],
 ])('gives a POST a new idempotency key only after its outcome is known: %s', async (_, isSettled, response) => {
   const options = { body: { url: 'https://example.com', events: ['document.changed' as const] } };
