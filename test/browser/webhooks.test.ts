@@ -732,7 +732,7 @@ describe('the overview', () => {
 
   it('can be found, paused and enabled together, and deleted ones are reported', async () => {
     const project = await service.project();
-    const urls = ['a', 'b', 'c', 'd'].map((name) => `http://127.0.0.1:9/${name}`);
+    const urls = ['a', 'b', 'c', 'd', 'e'].map((name) => `http://127.0.0.1:9/${name}`);
     const ids: string[] = [];
     for (const url of urls) {
       const isFirst = url === urls[0];
@@ -752,17 +752,28 @@ describe('the overview', () => {
       await page.getByLabel('Search').fill('nowhere');
       await page.getByText('No webhook matches “nowhere”.').waitFor();
       await page.getByLabel('Search').fill(text);
-      await page.getByText('1 of 4 webhooks').waitFor();
+      await page.getByText('1 of 5 webhooks').waitFor();
     }
     await page.getByLabel('Search').fill('');
     await page.getByLabel('Select all on this page').check();
-    await page.getByText('4 selected').waitFor();
+    await page.getByText('5 selected').waitFor();
     expect(await page.getByRole('button', { name: 'Enable selected' }).isDisabled()).toBe(true);
+    const held = Promise.withResolvers<void>();
+    let sent = 0;
+    await page.route(/\/v1\/webhooks\/whk_/, async (route) => {
+      sent++;
+      await held.promise;
+      await route.continue();
+    });
     await change('Pause');
-    await page.getByText('4 of 4 webhooks paused.').waitFor();
+    await expect.poll(() => sent).toBeGreaterThan(3);
+    await page.evaluate(() => fetch(location.href)); // other requests would be sent before it
+    expect(sent).toBe(4);
+    held.resolve();
+    await page.getByText('5 of 5 webhooks paused.').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
-    await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(Array(4).fill('paused'));
-    expect(await statuses()).toEqual(Array(4).fill('disabled'));
+    await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(Array(5).fill('paused'));
+    expect(await statuses()).toEqual(Array(5).fill('disabled'));
     for (const url of urls.slice(0, 3)) await page.getByLabel(`Select ${url}`).check();
     for (const id of ids.slice(1, 3)) await project.admin('DELETE', `/v1/webhooks/${id}`);
     await change('Enable');
@@ -771,7 +782,7 @@ describe('the overview', () => {
       urls.slice(1, 3).map((url) => expect.stringContaining(url)),
     );
     await page.getByRole('button', { name: 'Done' }).click();
-    await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(['enabled', 'paused']);
+    await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(['enabled', 'paused', 'paused']);
   });
 
   it('states the next step for a new project', async () => {

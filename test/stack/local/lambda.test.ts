@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EnvironmentPool } from '../../../infra/local/lambda/environment-pool.ts';
+import type { ExecutionEnvironment } from '../../../infra/local/lambda/execution-environment.ts';
 import { createFunction } from './functions.ts';
 import { startGateway } from './gateway.ts';
 
@@ -74,4 +76,19 @@ describe('a function that fails', () => {
     expect(printed).toEqual([expect.stringMatching(/^\S+Z [0-9a-f-]{36} Task timed out after 0\.20 seconds\n$/)]);
     expect(await fn.invoke({})).toBe(1);
   });
+});
+
+it('an environment stops after a minute without use, and not during an invocation', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const stop = vi.fn();
+  const environment = { ready: Promise.resolve(), stop } as unknown as ExecutionEnvironment;
+  const pool = new EnvironmentPool({ maxSize: 1, start: () => environment });
+  pool.release(await pool.acquire());
+  await pool.acquire();
+  vi.advanceTimersByTime(600_000);
+  expect(stop).not.toHaveBeenCalled();
+  pool.release(environment);
+  vi.advanceTimersByTime(60_000);
+  expect(stop).toHaveBeenCalledTimes(1);
 });
