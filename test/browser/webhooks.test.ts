@@ -188,6 +188,10 @@ describe('a webhook', () => {
     expect(await page.getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
     receiver.behave(200);
     await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Redeliver selected' }).click();
+    await page.getByText('Test events are not retried.').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
 
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Webhook paused.').waitFor();
@@ -555,6 +559,7 @@ describe('the delivery log', () => {
       await route.fulfill({ response, json: { data: data.slice(2), next_cursor } });
     });
     await expect.poll(() => rows.count()).toBe(23); // the selected rows leave the list behind the dialog
+    expect(await page.getByRole('dialog').textContent()).not.toContain('Test events');
     const held = Promise.withResolvers<void>();
     await page.route('**/redeliver?*', (route) => held.promise.then(() => route.continue()));
     await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();

@@ -26,7 +26,10 @@ export function RedeliverDialog({ of: deliveries, ...others }: Props) {
       doneText={(count) => `${count} of ${all} queued.`}
       {...others}
     >
-      <p>Each event is sent again to this webhook, on the full retry schedule.</p>
+      <p>
+        Each event is sent again to this webhook, on the full retry schedule.
+        {deliveries.some(({ test }) => test) && ' Test events are not retried.'}
+      </p>
     </BatchDialog>
   );
 }
