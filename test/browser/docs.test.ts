@@ -179,6 +179,7 @@ describe('the API reference', () => {
     const sent = page.waitForRequest(/\/v1\/keys\//);
     await one.getByRole('button', { name: 'Send' }).click();
     expect((await sent).url()).toMatch(/\/v1\/keys\/a%2Fb%3Fc\?environment=sandbox$/);
+    await expect.poll(() => one.getByRole('status').textContent()).toMatch(/^4\d\d/);
 
     // The dashboard uses a key only until 30 minutes without use.
     const useAt = (time: number) => page.evaluate((at) => sessionStorage.setItem('used-at', String(at)), time);
