@@ -162,11 +162,8 @@ describe('the API reference', () => {
     await page.goto(`${service.stack.baseUrl}/docs/api-keys`);
     const section = page.locator('#listKeys');
     await section.getByText('Try it').click();
-    expect(await section.getByLabel('environment').locator('option').allTextContents()).toEqual([
-      '',
-      'live',
-      'sandbox',
-    ]);
+    const environments = section.getByLabel('environment').locator('option');
+    await expect.poll(() => environments.allTextContents()).toEqual(['', 'live', 'sandbox']);
     await section.getByRole('button', { name: 'Send' }).click();
     await section.getByText('First admin key').waitFor();
     const one = page.locator('#getKey');
