@@ -77,6 +77,10 @@ export async function signInWith(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
+/** Makes a tab look as if it was last used 31 minutes ago. */
+export const makeIdle = (page: Page) =>
+  page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
+
 /** Returns the secret in a dialog, read with its copy button. */
 export async function copyShown(page: Page): Promise<string> {
   await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).first().click();

@@ -177,12 +177,17 @@ describe('the list of places', () => {
     };
     const first = page.getByRole('option', { selected: true });
 
-    await page.keyboard.press('/');
+    await page.getByRole('button', { name: 'Go to' }).click();
     await page.keyboard.press('ArrowDown');
     await expect.poll(() => first.textContent()).toBe('Events Page');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowUp'); // from the first one to the last one
     await expect.poll(() => first.textContent()).toBe('Create document Page');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Go to' }).waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 

@@ -1,7 +1,7 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { useService } from '../support/service.ts';
-import { copyShown, fact, heading, signInWith, useDashboard } from './browser.ts';
+import { copyShown, fact, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -76,7 +76,7 @@ describe('signing in', () => {
     await second.evaluate((key) => sessionStorage.setItem('admin-key', key), other.adminKey);
     await second.reload();
     await second.getByText(other.id, { exact: true }).first().waitFor();
-    // Both, because the order of the answers does not depend on the use.
+    // Each of the two, because the first answer can be the right one by chance.
     for (const [used, { id }] of [
       [first, one],
       [second, other],
@@ -87,7 +87,7 @@ describe('signing in', () => {
       await third.getByText(id, { exact: true }).first().waitFor();
     }
     // A tab that was signed out asks no other tab.
-    await first.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
+    await makeIdle(first);
     await first.keyboard.press('Shift');
     const last = await dashboard.openBeside(first, '/dashboard#/live/settings');
     await last.getByText(other.id, { exact: true }).first().waitFor();
@@ -133,8 +133,7 @@ describe('signing in', () => {
     await signInWith(page, adminKey);
     await heading(page, 'Overview').waitFor();
     await page.clock.runFor(1000); // the page notes the sign-in as use after its first paint
-    const sleep = () => page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
-    await sleep();
+    await makeIdle(page);
     const beside = await dashboard.openBeside(page, '/dashboard#/live/keys');
     await heading(beside, 'Sign in').waitFor();
     await page.reload();
@@ -145,7 +144,7 @@ describe('signing in', () => {
     await signInWith(page, adminKey);
     await heading(page, 'Overview').waitFor();
     await page.clock.runFor(1000);
-    await sleep();
+    await makeIdle(page);
     await page.keyboard.press('Shift');
     await heading(page, 'Sign in').waitFor();
   });

@@ -7,7 +7,7 @@ import { put } from '../support/documents.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { copyShown, countClicks, fact, heading, signInWith, useDashboard } from './browser.ts';
+import { copyShown, countClicks, fact, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
@@ -100,7 +100,7 @@ describe('a webhook', () => {
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
 
     const leaveIdle = async () => {
-      await page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now() - 31 * 60_000)));
+      await makeIdle(page);
       await page.keyboard.press('Shift');
       await heading(page, 'Sign in').waitFor();
     };
@@ -110,7 +110,7 @@ describe('a webhook', () => {
     await page.getByText('Your unsaved changes were restored.').waitFor();
     expect(await page.getByLabel('Description').inputValue()).toBe('Private');
 
-    // The next person at this browser does not see it, also if the user signs out in another tab.
+    // The next person at this browser does not see it, even if the user signs out in another tab.
     const other = await dashboard.openBeside(page, '/dashboard#/live');
     await heading(other, 'Overview').waitFor();
     await leaveIdle();
@@ -190,7 +190,7 @@ describe('a webhook', () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByLabel('Select all on this page').check();
     await page.getByRole('button', { name: 'Redeliver selected' }).click();
-    await page.getByText('Test events are not retried.').waitFor();
+    await page.getByText('except test events, which are not retried.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
 
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -559,7 +559,7 @@ describe('the delivery log', () => {
       await route.fulfill({ response, json: { data: data.slice(2), next_cursor } });
     });
     await expect.poll(() => rows.count()).toBe(23); // the selected rows leave the list behind the dialog
-    expect(await page.getByRole('dialog').textContent()).not.toContain('Test events');
+    expect(await page.getByRole('dialog').textContent()).not.toContain('test events');
     const held = Promise.withResolvers<void>();
     await page.route('**/redeliver?*', (route) => held.promise.then(() => route.continue()));
     await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
@@ -735,7 +735,7 @@ describe('the overview', () => {
     await changes.filter({ hasText: 'project.created' }).getByText('the operator').waitFor();
   });
 
-  it('can be found, paused and enabled together, and deleted ones are reported', async () => {
+  it('leads to webhooks that can be searched, paused and enabled together, and reports deleted ones', async () => {
     const project = await service.project();
     const urls = ['a', 'b', 'c', 'd', 'e'].map((name) => `http://127.0.0.1:9/${name}`);
     const ids: string[] = [];

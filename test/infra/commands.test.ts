@@ -235,7 +235,7 @@ describe('npm run ops -- projects', () => {
     [{ name: 'Acme' }, undefined, ['show undefined']],
     [{ name: 'Acme' }, 'Acme', ['show undefined', 'delete Acme']],
     [{ state: 'deleting' }, undefined, ['show undefined', 'delete undefined']],
-  ])('deletes the project %j with the answer %s only if it has no other name', async (project, answer, expected) => {
+  ])('asks for the name of a project before its deletion, but not to continue one: %j, answer %s', async (project, answer, expected) => {
     const events: string[] = [];
     const deletion = { state: 'deleted', items_removed: 1, items_read: 1, waits_until: null };
     const Invoke = ({ Payload }: { Payload: Buffer }) => {

@@ -13,6 +13,7 @@ import type { Item } from '../../infra/local/memory/expressions.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
+import type { ItemKind } from '../../lib/deployment.ts';
 import { COMMON_HEADERS } from '../../lib/http/headers.ts';
 import { allOperations, operationAt } from '../../lib/http/operations.ts';
 import { methodNotAllowed, Problem, type ProblemCode, problemResult } from '../../lib/http/problems.ts';
@@ -59,7 +60,9 @@ interface MemorySnapshot {
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
 
 /** The kinds of items that do not expire. */
-const LASTING = ['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'];
+const LASTING: readonly string[] = [
+  ...(['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'] satisfies ItemKind[]),
+];
 
 /** The links of emails: pages of the dashboard that exist. */
 const PAGE = '(settings|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';

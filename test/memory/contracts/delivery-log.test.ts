@@ -180,7 +180,7 @@ describe('the delivery log', () => {
       expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));
     });
 
-    it('removes the delivery from a list by its earlier status, also while the index is late', async () => {
+    it('removes the delivery from a list by its earlier status, even while the index is late', async () => {
       const { record } = await recorded(1);
       const batchGet: Table['batchGet'] = async (keys) => {
         await log.startRun(record, 1, now); // after the query of the index

@@ -18,7 +18,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 /** Most tests of `npm start` are long. See kept.test.ts. */
 describe('npm start', () => {
-  it('listens only on loopback, shows its secrets only to its user, receives events of both environments, and keeps its data from a second start', async () => {
+  it('keeps to loopback and its user, receives events of both environments, and keeps its data from a second start', async () => {
     const directory = temporaryDirectory();
     const service = npmStart(directory, ['--keep']);
     const { output, stack } = await service.ready();

@@ -104,9 +104,9 @@ describe('a failed request', () => {
 
   const dated = { status: 503, headers: { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }, problem };
   it.each([
-    ['lost' as const, 'fetch failed: ECONNRESET'],
-    [dated, '503 unavailable: Rejected.'],
-  ])('is repeated with a growing delay without Retry-After in seconds, and published once: %o', async (failure, reason) => {
+    ['a lost response', 'lost' as const, 'fetch failed: ECONNRESET'],
+    ['a date in Retry-After', dated, '503 unavailable: Rejected.'],
+  ])('is repeated with a growing delay, and published once: %s', async (_, failure, reason) => {
     const { accepted, requests, access } = ingest({ fate: (_, count) => (count <= 8 ? failure : 'works') });
     const { publishAll, waits, reasons, stats } = await reporting(access);
     await publishAll([1]);

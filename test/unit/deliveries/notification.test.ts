@@ -108,6 +108,6 @@ it('states the limit of an overloaded webhook, and how to recover skipped delive
   expect(overload.text).toContain('Recover the skipped deliveries.');
 });
 
-it('is also created without attempts', () => {
+it('a warning is also created without attempts', () => {
   expect(emailAbout('failing', { attempts: [] }).text).toContain('0 of 6 attempts');
 });

@@ -26,7 +26,7 @@ describe('a recoverable delivery', () => {
   });
 });
 
-it('covers by default what ended since a minute before the outage, because clocks differ', () => {
+it('a recovery covers by default what ended since a minute before the outage, because clocks differ', () => {
   expect(windowOf(webhook({ undeliveredSince: now }), {}, now)).toEqual({
     since: now - EVENT_RETENTION_MS,
     until: now + 60_000,

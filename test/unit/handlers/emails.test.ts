@@ -20,7 +20,7 @@ const exhaust = async (project: Project) => {
   for (let i = 0; i < MAX_EMAILS; i++) await createAdmin(project);
 };
 
-/** Causes every email about a project, with a text that a customer enters. */
+/** Causes every email about a project, except the one about an overload, with a text that a customer enters. */
 async function causeEmails({ clock, endpoint, stopEmails }: typeof service, project: Project, text: string) {
   const { admin } = project;
   const emails = [project.email, 'b@evil.example'];
@@ -60,7 +60,7 @@ it('sends no email about a live key, a new name or a rejected rotation', async (
   expect(renamed.detail).toEqual({ name: 'New' });
 });
 
-it('has this content', async () => {
+it('every email has its reviewed content', async () => {
   const own = memoryService();
   const project = await own.project();
   await causeEmails(own, project, 'Acme & Co');

@@ -27,8 +27,8 @@ export function RedeliverDialog({ of: deliveries, ...others }: Props) {
       {...others}
     >
       <p>
-        Each event is sent again to this webhook, on the full retry schedule.
-        {deliveries.some(({ test }) => test) && ' Test events are not retried.'}
+        Each event is sent again to this webhook, on the full retry schedule
+        {deliveries.some(({ test }) => test) && ', except test events, which are not retried'}.
       </p>
     </BatchDialog>
   );

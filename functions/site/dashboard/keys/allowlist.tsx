@@ -33,8 +33,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
       body: { cidrs: rows.map(({ text }) => text.trim()) },
     }),
   );
-  const shown = rows.map((_, i) => fieldOf(i));
-  const problem = otherProblem(sending.problem, shown);
+  const fields = rows.map((_, i) => fieldOf(i));
   const isChanged = rows.map(({ text }) => text).join() !== key.cidrs.join();
   const change = (next: Row[]) => {
     setRows(next);
@@ -105,7 +104,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
             You are signed in with this key. If your own IP address is not listed, you will lock yourself out.
           </Callout>
         )}
-        <ProblemNote problem={problem} />
+        <ProblemNote problem={otherProblem(sending.problem, fields)} />
         <div class="actions">
           <Button onClick={add}>Add address</Button>
           {isChanged && (
