@@ -60,9 +60,7 @@ interface MemorySnapshot {
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
 
 /** The kinds of items that do not expire. */
-const LASTING: readonly string[] = [
-  ...(['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'] satisfies ItemKind[]),
-];
+const LASTING: ItemKind[] = ['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'];
 
 /** The links of emails: pages of the dashboard that exist. */
 const PAGE = '(settings|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';

@@ -9,14 +9,14 @@ const ANSWERS_MS = 50;
 const channelName = (): string => `dashboard ${location.pathname}`;
 
 interface Handlers {
-  /** Whether this tab takes the key of another one if it has none. */
+  /** Whether this tab takes the key of another one while it has no key itself. */
   asksForKey: boolean;
   /** Another tab is signed in with this key. */
   onKey(key: string): void;
   onSignOut(): void;
 }
 
-/** Answers other tabs with the key of this one. A new tab without a key asks for one, so that a link in a new tab is signed in. */
+/** Answers other tabs with the key of this one. A new tab without a key requests one, so that a link in a new tab is signed in. */
 export function joinTabs({ asksForKey, onKey, onSignOut }: Handlers): () => void {
   const channel = new BroadcastChannel(channelName());
   const post = (message: Message) => channel.postMessage(message);

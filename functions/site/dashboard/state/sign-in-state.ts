@@ -28,6 +28,7 @@ export function useSignInState(): SignInState {
     forgetKey();
     setState({ key: null, notice: why });
   }, []);
+  // The user signed out, here or in another tab.
   const end = useCallback(() => {
     forgetDrafts();
     if (rememberedKey() !== null) leave(SIGNED_OUT);
