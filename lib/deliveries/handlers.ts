@@ -40,7 +40,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
 
     async listDeliveries(request) {
       const { path, query, space } = request;
-      const { id = '' } = path;
+      const { id } = path;
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const { status, type, document_key: documentKey, since, until } = query;
       return page(request, cursors, async (limit, after) => {
@@ -57,7 +57,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       });
     },
 
-    async getDelivery({ path: { id = '', event_id = '' }, space }) {
+    async getDelivery({ path: { id, event_id }, space }) {
       const webhook = await webhooks.get(space, id);
       const delivery = webhook && ((await deliveries.get(id, event_id)) ?? (await pending(webhook, event_id)));
       return delivery ? { body: deliveryResource(delivery) } : notFound('delivery');
@@ -65,7 +65,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
 
     async listEventDeliveries(request) {
       const { path, space } = request;
-      const event = await events.get(space, path.id ?? '');
+      const event = await events.get(space, path.id);
       if (!event) return notFound('event');
       return page(request, cursors, async (limit, after) => {
         const listed = await webhooks.list(space, limit, after);
@@ -82,7 +82,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
 
     // The message goes first, and the response is stored with the new run, so a repeated request sends the same message again.
     // The full delivery can be too large for that transaction. If the first run was never recorded, the new run records itself.
-    async redeliver({ path: { id = '', event_id = '' }, space }, idempotencyWrites) {
+    async redeliver({ path: { id, event_id }, space }, idempotencyWrites) {
       const webhook = await webhooks.get(space, id);
       const event = webhook && (await events.get(space, event_id));
       if (!event) return notFound('delivery');
@@ -103,7 +103,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       return response;
     },
 
-    async countRecovery({ path: { id = '' }, query, space }) {
+    async countRecovery({ path: { id }, query, space }) {
       if (isReversed(query)) return invalid([REVERSED]);
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
@@ -114,7 +114,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
     // A crash in between loses nothing, and a repeated request continues.
     async recover(request) {
       const { path, body, space } = request;
-      const { id = '' } = path;
+      const { id } = path;
       const { enable, per_second: perSecond, ...requested } = body;
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');

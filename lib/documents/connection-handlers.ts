@@ -17,8 +17,9 @@ import { checkQueue, connections as connectionsIn } from './store.ts';
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 
-const idIn = ({ path: { id = '' }, caller }: Pick<Request, 'path' | 'caller'>): string =>
-  storedConnectionId(id, may(caller, 'write'));
+type ConnectionRequest = Pick<Request<unknown, unknown, 'id'>, 'path' | 'caller' | 'space'>;
+
+const idIn = ({ path, caller }: ConnectionRequest): string => storedConnectionId(path.id, may(caller, 'write'));
 
 const openedByAnother = () =>
   new Problem(
@@ -80,10 +81,10 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
   };
 
   /** A key also finds the connection of a token without `write`, which has a separate namespace. */
-  async function find(request: Pick<Request, 'path' | 'caller' | 'space'>): Promise<ConnectionRecord | undefined> {
+  async function find(request: ConnectionRequest): Promise<ConnectionRecord | undefined> {
     const { path, caller, space } = request;
     const found = await connections.get(space, idIn(request));
     if (found || caller.token) return found;
-    return connections.get(space, storedConnectionId(path.id ?? '', false));
+    return connections.get(space, storedConnectionId(path.id, false));
   }
 }

@@ -82,7 +82,10 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
     merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' }>;
   };
 
-  async function write(request: Request, change: Partial<Write> & Pick<Write, 'op'>): Promise<Written | Problem> {
+  async function write(
+    request: Request<unknown, unknown, 'key'>,
+    change: Partial<Write> & Pick<Write, 'op'>,
+  ): Promise<Written | Problem> {
     const key = documentKeyOf(request);
     if (key instanceof Problem) return key;
     const common = {

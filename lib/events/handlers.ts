@@ -76,7 +76,7 @@ export function eventHandlers({ table, clock, random }: Backend): Handlers<'even
       return { json: `{"data":[${published.map((event) => event.body).join(',')}]}` };
     },
 
-    async getEvent({ path: { id = '' }, space }) {
+    async getEvent({ path: { id }, space }) {
       const event = await events.get(space, id);
       return event ? { json: event.body } : notFound('event');
     },

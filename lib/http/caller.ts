@@ -15,10 +15,10 @@ export interface Caller {
   token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
 }
 
-/** A request of a caller. The names of headers are in lower case. */
+/** A request about a document. The names of headers are in lower case. */
 interface Sent {
   caller: Caller;
-  path: Readonly<Record<string, string>>;
+  path: Readonly<Record<'key', string>>;
   headers: Readonly<Record<string, string>>;
 }
 
@@ -43,10 +43,8 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
 
 /** The document key in the path, or a problem that reveals nothing about an inaccessible document. */
-export function documentKeyOf({ path, caller }: Sent): string | Problem {
-  const key = path.key ?? '';
-  return reaches(caller, key) ? key : documentNotAllowed();
-}
+export const documentKeyOf = ({ path: { key }, caller }: Sent): string | Problem =>
+  reaches(caller, key) ? key : documentNotAllowed();
 
 /** The origin of a change, which is the node or the credential. It grants nothing. */
 export const originOf = ({ headers, caller }: Sent): string => headers['x-node-id'] ?? credentialOf(caller);

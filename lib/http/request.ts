@@ -12,7 +12,7 @@ import { documentParameter } from './path-parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
 /** A validated request. */
-export interface Request<Query = unknown, Body = unknown> {
+export interface Request<Query = unknown, Body = unknown, Parameter extends string = string> {
   id: string;
   caller: Caller;
   space: Space;
@@ -22,7 +22,7 @@ export interface Request<Query = unknown, Body = unknown> {
   baseUrl: string;
   /** The IP address of the caller from API Gateway. */
   address: string;
-  path: Readonly<Record<string, string>>;
+  path: Readonly<Record<Parameter, string>>;
   query: Query;
   body: Body;
   /** Names in lower case. */

@@ -22,6 +22,7 @@ type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : R
 type QueryOf<Id extends OperationId> = {
   [Name in keyof Operations[Id]['query']]: Output<Operations[Id]['query'][Name]>;
 };
+type ParameterOf<Id extends OperationId> = keyof Operations[Id]['parameters'] & string;
 type BodyOf<Id extends OperationId> = Operations[Id] extends { body: infer Schema }
   ? Output<Schema>
   : Record<never, never>;
@@ -41,7 +42,7 @@ export type IdempotencyWrites = (response: OperationResponse) => Write[];
 
 export type Handlers<Name extends ApiFunction> = {
   [Id in OperationOf<Name>]: (
-    request: Request<QueryOf<Id>, BodyOf<Id>>,
+    request: Request<QueryOf<Id>, BodyOf<Id>, ParameterOf<Id>>,
     idempotencyWrites: IdempotencyWrites,
     identity: RequestIdentity | undefined,
   ) => Promise<OperationResponse<Output<ResponseOf<Id>>> | Problem>;

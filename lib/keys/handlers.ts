@@ -130,12 +130,12 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
   };
 
   /** Handles a request about a key of its project. A complete key in the path must match the stored hash, not only the id. */
-  function ofOwnKey<Sent extends Request, Rest extends unknown[], Response>(
+  function ofOwnKey<Sent extends Request<unknown, unknown, 'key'>, Rest extends unknown[], Response>(
     handle: (record: KeyRecord, request: Sent, ...rest: Rest) => Promise<Response>,
   ) {
     return async (request: Sent, ...rest: Rest): Promise<Response | Problem> => {
       const { path, space } = request;
-      const input = path.key ?? '';
+      const input = path.key;
       const id = keyIdOf(input);
       const record = id ? await keys.get(id) : undefined;
       const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));

@@ -52,7 +52,7 @@ export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
     },
 
     async revokeToken(request) {
-      const { token_id: tokenId = '' } = request.path;
+      const { token_id: tokenId } = request.path;
       return optimistically(async () => {
         const parent = await keys.get(keyIdOfToken(tokenId));
         const now = clock();

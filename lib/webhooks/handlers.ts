@@ -74,20 +74,20 @@ export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, ke
         return { data: listed.webhooks.map(webhookResource), next: listed.next };
       }),
 
-    async getWebhook({ path: { id = '' }, space }) {
+    async getWebhook({ path: { id }, space }) {
       const webhook = await webhooks.get(space, id);
       return webhook ? { body: webhookResource(webhook) } : notFound('webhook');
     },
 
     async changeWebhook(request) {
       const { path, body, space } = request;
-      const changed = await applyChange(backend, space, path.id ?? '', body, (entry) => audited(request, entry));
+      const changed = await applyChange(backend, space, path.id, body, (entry) => audited(request, entry));
       return changed instanceof Problem ? changed : { body: webhookResource(changed) };
     },
 
     async deleteWebhook(request) {
       const { path, space } = request;
-      const { id = '' } = path;
+      const { id } = path;
       const detail = { environment: space.environment };
       const entry = audited(request, { at: clock(), action: 'webhook.deleted', target: id, detail });
       return (await webhooks.remove(space, id, [entry])) ? {} : notFound('webhook');
@@ -95,7 +95,7 @@ export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, ke
 
     async rotateSecret(request, idempotencyWrites) {
       const { path, body, space } = request;
-      const { id = '' } = path;
+      const { id } = path;
       const secret = body.secret ?? generateSecret(random);
       return optimistically(async () => {
         const webhook = await webhooks.get(space, id);
@@ -112,7 +112,7 @@ export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, ke
       });
     },
 
-    async testWebhook({ path: { id = '' }, body: { type, data: ownData }, space }, idempotencyWrites) {
+    async testWebhook({ path: { id }, body: { type, data: ownData }, space }, idempotencyWrites) {
       if (!(await webhooks.get(space, id))) return notFound('webhook');
       const now = clock();
       const data = ownData ?? sampleData(type, now);
