@@ -12,7 +12,7 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 
 const dashboard = useDashboard(useService());
 
-// A script counts, in the page, the requests without a response, and notes each saved file and what a timer repeats.
+// A script counts, in the page, the requests without a complete response, and notes each saved file and what a timer repeats.
 declare let pending: number;
 declare const saved: string[];
 declare const repeated: Set<() => void>;
@@ -85,9 +85,14 @@ async function openDashboard(place: string) {
       pending: 0,
       saved: [],
       repeated: new Set(),
-      fetch: (...request: Parameters<typeof fetch>) => {
+      fetch: async (...request: Parameters<typeof fetch>) => {
         pending++;
-        return send(...request).finally(() => pending--);
+        try {
+          const response = await send(...request);
+          return new Response((await response.text()) || null, response);
+        } finally {
+          pending--;
+        }
       },
     });
   });
