@@ -47,14 +47,14 @@ export function authorizer(backend: Backend) {
       log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
       throw new Unauthorized();
     }
-    const { record, grant } = caller;
+    const { record, grant, now } = caller;
     const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     const problem = state === 'suspended' ? SUSPENDED : problemOf(caller, operation, identity.sourceIp);
     if (problem) {
       const { code } = problem;
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
     } else {
-      const use = useToRecord(record, clock());
+      const use = useToRecord(record, now);
       if (use !== null)
         await recordUse(record, use).catch((error: unknown) =>
           log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }),

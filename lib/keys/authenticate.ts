@@ -10,6 +10,8 @@ export interface Authenticated<Key extends KeyRecord = KeyRecord> {
   record: Key;
   /** The grant of a scoped token, or `null` for a key. */
   grant: Grant | null;
+  /** The time at which the credential worked. */
+  now: number;
 }
 
 /**
@@ -21,18 +23,19 @@ export async function authenticate<Key extends KeyRecord>(
   clock: () => number,
 ): Promise<Authenticated<Key> | null> {
   if (!credential.startsWith('svc_')) return authenticateToken(credential, read, clock);
-  const record = await usableKey(parseApiKey(credential), read, clock);
-  return record && sameHash(hashApiKey(credential), record.hash) ? { record, grant: null } : null;
+  const key = await usableKey(parseApiKey(credential), read, clock);
+  return key && sameHash(hashApiKey(credential), key.record.hash) ? { ...key, grant: null } : null;
 }
 
 /** The same for a scoped token only. Returns `null` for any other text. */
 export async function authenticateToken<Key extends KeyRecord>(token: string, read: Read<Key>, clock: () => number) {
-  const record = await usableKey(parentOf(token), read, clock);
-  const grant = record && (await verifyToken(token, record, clock()));
-  return grant ? { record, grant } : null;
+  const key = await usableKey(parentOf(token), read, clock);
+  const grant = key && (await verifyToken(token, key.record, key.now));
+  return grant ? { ...key, grant } : null;
 }
 
 async function usableKey<Key extends KeyRecord>(id: string | null | undefined, read: Read<Key>, clock: () => number) {
   const record = id ? await read(id) : undefined;
-  return record && isUsable(record, clock()) ? record : null;
+  const now = clock();
+  return record && isUsable(record, now) ? { record, now } : null;
 }

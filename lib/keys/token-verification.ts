@@ -56,9 +56,8 @@ export const TokenVerification = resource('TokenVerification', {
 
 /** The response about a token that works. */
 export function verificationOf(
-  { record, grant }: { record: Pick<KeyRecord, 'cidrs' | 'expiresAt'>; grant: Grant },
+  { record, grant, now }: { record: Pick<KeyRecord, 'cidrs' | 'expiresAt'>; grant: Grant; now: number },
   { token, document_key, permission, address }: Question,
-  nowMs: number,
 ): v.InferOutput<typeof TokenVerification> {
   const { tokenId, environment, documents, permissions } = grant;
   const expiresAt = expiryOf(token);
@@ -74,7 +73,7 @@ export function verificationOf(
     permissions,
     allowed: isAdmitted && reachesDocument && hasPermission,
     expires_at: iso(expiresAt),
-    cache_seconds: Math.min(MAX_CACHE_SECONDS, Math.floor((worksUntil - nowMs) / 1000)),
+    cache_seconds: Math.min(MAX_CACHE_SECONDS, Math.floor((worksUntil - now) / 1000)),
   };
 }
 

@@ -4,9 +4,12 @@ import { generateKeyPair, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
+import { authenticateToken } from '../../../lib/keys/authenticate.ts';
 import { newApiKey } from '../../../lib/keys/key-format.ts';
 import { hasExpired, isTokenOf, keyIdOfToken, newTokenId, TokenId } from '../../../lib/keys/revoked-tokens.ts';
 import { parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
+import { verificationOf } from '../../../lib/keys/token-verification.ts';
+import { newKey } from '../../memory/contracts/builders.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const seconds = now / 1000;
@@ -55,6 +58,14 @@ describe('a scoped token', () => {
     expect(await accepted(token, now + 59_999)).toEqual(grant);
     expect(await accepted(token, now + 60_000)).toBe(null);
     expect(await accepted(await forge(header, claims))).toEqual(grant);
+  });
+
+  it('is never cached for a negative time, also if it expires during its verification', async () => {
+    const token = await signToken(grant, 60, now, parent.tokenSecret);
+    const times = [now + 59_999, now + 60_001];
+    const clock = () => times.shift() ?? Number.NaN;
+    const authenticated = await authenticateToken(token, async () => newKey(parent), clock);
+    expect(authenticated && verificationOf(authenticated, { token })).toMatchObject({ cache_seconds: 0 });
   });
 
   const badHeaders: [string, unknown][] = [
