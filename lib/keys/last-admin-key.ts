@@ -35,7 +35,7 @@ export async function* lastingAdminKeys(
   callerKeyId: string,
   admits: (key: KeyRecord) => boolean = () => true,
 ): AsyncGenerator<KeyRecord> {
-  const isOther = (key: KeyRecord) => key.type === 'admin' && key.id !== id && isLasting(key, nowMs) && admits(key);
+  const isOther = (key: KeyRecord) => key.id !== id && isLasting(key, nowMs) && admits(key);
   const caller = await keys.get(callerKeyId);
   if (caller && isOther(caller)) yield caller;
   for await (const key of keys.adminKeys(projectId)) if (isOther(key)) yield key;

@@ -62,7 +62,7 @@ export function verificationOf(
   const { tokenId, environment, documents, permissions } = grant;
   const expiresAt = expiryOf(token);
   const worksUntil = Math.min(expiresAt, record.expiresAt ?? Number.POSITIVE_INFINITY);
-  const isAdmitted = record.cidrs.length === 0 || (address !== undefined && isAllowed(record.cidrs, address));
+  const isAdmitted = isAllowed(record.cidrs, address ?? '');
   const reachesDocument = document_key === undefined || isCovered(documents, document_key);
   const hasPermission = permission === undefined || permissions.includes(permission);
   return {
