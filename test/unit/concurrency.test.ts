@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../lib/concurrency.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { allDone, createLimiter } from '../../lib/concurrency.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a limiter', () => {
   it('runs at most the limit concurrently, in order, also after a failure', async () => {
@@ -14,7 +16,6 @@ describe('a limiter', () => {
         });
       }).catch((error: Error) => error.message),
     );
-    const settle = () => new Promise((resolve) => setImmediate(resolve));
     await settle();
     expect(begun).toEqual([0, 1]);
     ends[1]?.(new Error('failed'));
@@ -27,4 +28,15 @@ describe('a limiter', () => {
     ends[3]?.();
     expect(await Promise.all(all)).toEqual([0, 'failed', 2, 3]);
   });
+});
+
+it('throws the first failure only when all work is done, because Lambda freezes work that is still running', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const settled = vi.fn();
+  const done = allDone([Promise.reject(new Error('first')), promise]).catch(settled);
+  await settle();
+  expect(settled).not.toHaveBeenCalled();
+  resolve();
+  await done;
+  expect(settled).toHaveBeenCalledExactlyOnceWith(new Error('first'));
 });

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
 import { changed } from '../../support/changed.ts';
-import { code } from '../../support/documents.ts';
+import { code, mint } from '../../support/documents.ts';
 import { FAST_DELAYS, useService } from '../../support/service.ts';
 
 const service = useService(FAST_DELAYS);
@@ -88,8 +88,8 @@ describe('a 403', () => {
     const project = await service.project();
     const read = await project.client('read');
     const live = await project.client('live');
-    const minted = { documents: ['*'], permissions: ['read'], ttl: 60 };
-    const token = service.as((await live('POST', '/v1/tokens', { body: minted })).body.token);
+    const token = service.as(await mint(live, ['*'], ['read'], 60));
+    const both = service.as(await mint(live, ['*'], ['read', 'write'], 60));
     const detail = async (answer: ReturnType<typeof read>) => (await answer).body.detail;
     expect(await detail(read('GET', '/v1/webhooks'))).toBe(
       'Call GET /v1/webhooks with an admin, live, or test key. This credential is a key of type read.',
@@ -97,6 +97,7 @@ describe('a 403', () => {
     expect(await detail(token('PUT', '/v1/documents/a', { body: { fields: {} } }))).toBe(
       'Call PUT /v1/documents/{key} with an admin, live, or test key, or a scoped token with write. This credential is a scoped token with read.',
     );
+    expect(await detail(both('GET', '/v1/webhooks'))).toMatch(/ is a scoped token with read and write\.$/);
     const { id, key } = (await project.admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
     await project.admin('POST', `/v1/keys/${id}/allowlist`, { body: { cidrs: ['127.0.0.9/32'] } });
     expect(await detail(service.as(key)('GET', '/v1/webhooks', { from: '127.0.0.8' }))).toContain('127.0.0.8');

@@ -29,7 +29,8 @@ async function send(failures: Record<string, Error> = {}, to = [TO, OTHER]) {
 
 describe('an email to several recipients', () => {
   it('is sent to each one alone, in visible characters, with the project as a tag', async () => {
-    const parts = { Subject: { Data: 'S' }, Body: { Text: { Data: 'T T' }, Html: { Data: 'H' } } };
+    const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
+    const parts = { Subject: utf8('S'), Body: { Text: utf8('T T'), Html: utf8('H') } };
     const common = { Message: parts, ConfigurationSetName: 'emails', Tags: [{ Name: 'project', Value: 'prj_1' }] };
     const { inputs } = await send();
     expect(inputs).toMatchObject([TO, OTHER].map((to) => ({ ...common, Destination: { ToAddresses: [to] } })));

@@ -30,7 +30,10 @@ it('counts an attempt once, in the run that recorded it', async () => {
     return responds(500)(...args);
   };
   await own.run(message({ attempt: 2 }), message({ eventId: 'evt_gone' }));
-  expect(written).toMatchObject([{ Latency: 10, Failures: 1 }]);
+  own.answer = responds(200);
+  await own.run(message({ run: 1 }));
+  expect(written).toMatchObject([{ Latency: 10, Failures: 1 }, { Latency: 10 }]);
+  expect(written[1]).not.toHaveProperty('Failures');
 });
 
 it('writes each internal failure, because most functions write no other metrics', async () => {

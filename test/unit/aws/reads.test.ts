@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Runtime } from '../../../lib/aws/runtime.ts';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { LAYOUT_KEY } from '../../../lib/deployment.ts';
@@ -12,18 +13,21 @@ import { type Command, runtimeWith } from '../../support/runtime.ts';
 const KEYS = ['a', 'b', 'c'].map((pk) => ({ pk, sk: 'x' }));
 
 /** A table whose batches `read` serves. */
-const tableWith = (read: (input: Command['input']) => Promise<object>) =>
-  createTable(runtimeWith(async ({ name, input }) => (name === 'BatchGet' ? read(input) : {})));
+const tableWith = (read: (input: Command['input']) => Promise<object>, rest: Partial<Runtime> = {}) =>
+  createTable(runtimeWith(async ({ name, input }) => (name === 'BatchGet' ? read(input) : {}), rest));
 
 /** A table that reads only one key per request, for `readable` requests. */
 function createBusyTable(readable: number) {
   let requests = 0;
-  const table = tableWith(async ({ RequestItems }) => {
+  const waits: number[] = [];
+  const readOne = async ({ RequestItems }: Command['input']) => {
     const { Keys } = RequestItems.table;
     const read = ++requests <= readable ? 1 : 0;
     return { Responses: { table: Keys.slice(0, read) }, UnprocessedKeys: { table: { Keys: Keys.slice(read) } } };
-  });
-  return { table, requests: () => requests };
+  };
+  const wait = async (ms: number) => void waits.push(ms);
+  const table = tableWith(readOne, { wait, random: () => Uint8Array.of(128) });
+  return { table, waits, requests: () => requests };
 }
 
 describe('a batch with unprocessed keys', () => {
@@ -33,10 +37,11 @@ describe('a batch with unprocessed keys', () => {
     expect(requests()).toBe(3);
   });
 
-  it('fails after a few tries, because time is limited', async () => {
-    const { table, requests } = createBusyTable(1);
+  it('fails after a few tries and ever longer waits, because time is limited', async () => {
+    const { table, waits, requests } = createBusyTable(1);
     await expect(table.batchGet(KEYS)).rejects.toThrow(UnavailableError);
     expect(requests()).toBe(6);
+    expect(waits).toEqual([50, 100, 200, 400, 400]);
   });
 
   it('fails as a whole when DynamoDB reads no key', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { batchIn } from '../../../infra/commands/replay.ts';
-import { failedEvents } from '../../../lib/aws/failed-events.ts';
+import { failedEvents, RETRIES, TIMEOUT_MS } from '../../../lib/aws/failed-events.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { createEntry } from '../../support/entries.ts';
 import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
@@ -8,6 +8,7 @@ import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 const record = { eventID: 'e1', dynamodb: { SequenceNumber: '7' } };
@@ -52,6 +53,16 @@ it('is signed with the temporary credentials of the role, which S3 rejects witho
     authorization,
     'session',
   ]);
+});
+
+it('is sent a few times within a time limit, so that it ends before the function does', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0); // no waits between the tries
+  const timeout = vi.spyOn(AbortSignal, 'timeout');
+  const fetch = vi.fn(async () => new Response(null, { status: 503 }));
+  vi.stubGlobal('fetch', fetch);
+  await expect(failedEvents('https://bucket')(record, error)).rejects.toThrow(UnavailableError);
+  expect(fetch).toHaveBeenCalledTimes(1 + RETRIES);
+  expect(timeout).toHaveBeenCalledExactlyOnceWith(TIMEOUT_MS);
 });
 
 it('is stored in the bucket of failed events', () => {

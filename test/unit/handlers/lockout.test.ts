@@ -59,7 +59,8 @@ describe('a project', () => {
     const rotate = (key: string, expires_at: string | null) =>
       admin('POST', `/v1/keys/${key}/rotate`, { body: { expires_at } });
     const emails = service.emails.length;
-    expect(code(await rotate(adminKey, inAnHour()))).toEqual(conflict);
+    const detail = 'Create another admin key first. This is the last one without an expiry.';
+    expect(await rotate(adminKey, inAnHour())).toMatchObject({ status: 409, body: { detail } });
     expect((await admin('GET', '/v1/keys')).body.data).toHaveLength(1);
     expect(service.emails).toHaveLength(emails);
 
@@ -77,8 +78,24 @@ describe('a project', () => {
     service.faults.command = (name) => void commands.push(name);
     expect((await revoke(stolen)).status).toBe(200);
     service.faults.command = undefined;
-    expect(commands).toContain('TransactWrite');
+    expect(commands.at(-1)).toBe('TransactWrite');
     expect(commands).not.toContain('Query');
+  });
+
+  it('counts on no other key for a change that leaves as many admin keys without an expiry', async () => {
+    const [expiring, live, other] = [await newAdmin(inAnHour()), await project.key('live'), await project.key('live')];
+    const body = { expires_at: inAnHour() };
+    const change = (path: string, call?: object) => service.as(expiring)('POST', `/v1/keys/${path}`, call);
+    service.faults.command = (name) => (name === 'Query' ? new Error('The index is read') : undefined);
+    const answers = [
+      await change(`${adminKey}/rotate`),
+      await change(`${live}/rotate`, { body }),
+      await change(`${other}/revoke`),
+      await change(`${expiring}/rotate`, { body }),
+      await change(`${expiring}/revoke`),
+    ];
+    service.faults.command = undefined;
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 200, 201, 200]);
   });
 
   it.each([

@@ -74,14 +74,15 @@ describe('a webhook', () => {
     expect(code(await change(' https://example.com/'))).toEqual(invalid);
   });
 
-  it('is one of at most 100', async () => {
-    const client = await live();
+  it('is one of at most 100 in its environment', async () => {
+    const { admin: client } = await service.project();
     const body = { url: 'https://example.com/', events: ['sync.completed'] };
-    const create = () => client('POST', '/v1/webhooks', { body });
+    const create = (query = '') => client('POST', `/v1/webhooks${query}`, { body });
     const answers: Answer[] = [];
     for (let i = 0; i < 100; i++) answers.push(await create());
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
     expect(code(await create())).toEqual([409, 'limit_reached']);
+    expect((await create('?environment=sandbox')).status).toBe(201);
     expect((await client('DELETE', `/v1/webhooks/${answers[0]?.body.id}`)).status).toBe(204);
     expect((await create()).status).toBe(201);
   });

@@ -22,6 +22,9 @@ interface Asked {
   command?: (name: string) => void;
 }
 
+/** The lines that the last request logged. */
+const logged: unknown[] = [];
+
 /** Authorizes a request with a live key, and returns the policy and the recorded use. */
 async function authorized(
   { method, resource, headers = (key) => ({ Authorization: [`Bearer ${key}`] }), command }: Asked,
@@ -29,7 +32,9 @@ async function authorized(
   project: Partial<ProjectRecord> | null = {},
 ) {
   let isReady = false;
-  const { runtime, table } = memoryBackend({ clock: () => now }, ({ name }) => {
+  logged.length = 0;
+  const log = { info: (...line: unknown[]) => void logged.push(line), warn() {}, error() {} };
+  const { runtime, table } = memoryBackend({ clock: () => now, log }, ({ name }) => {
     if (isReady) command?.(name);
     return undefined;
   });
@@ -47,7 +52,8 @@ async function authorized(
   } as unknown as APIGatewayRequestAuthorizerEvent);
   isReady = false;
   const { lastUsedAt, activeHours } = (await table.get(itemKey.key(record.id))) ?? {};
-  return { statement: policyDocument.Statement[0], use: { lastUsedAt, activeHours }, usageIdentifierKey, context };
+  const use = { lastUsedAt, activeHours };
+  return { id: record.id, statement: policyDocument.Statement[0], use, usageIdentifierKey, context };
 }
 
 const read = { method: 'GET', resource: '/v1/documents/{key}' };
@@ -99,6 +105,11 @@ describe('a request without one well-formed credential', () => {
     await expect(authorized({ ...read, headers, command })).rejects.toThrow('Unauthorized');
     expect(command).not.toHaveBeenCalled();
   });
+
+  it('is rejected with two headers whose names differ in case', async () => {
+    const headers = (key: string) => ({ Authorization: [`Bearer ${key}`], authorization: [`Bearer ${key}`] });
+    await expect(authorized({ ...read, headers })).rejects.toThrow('Unauthorized');
+  });
 });
 
 describe('a denied request', () => {
@@ -107,10 +118,12 @@ describe('a denied request', () => {
     ['for another caller', { method: 'GET', resource: '/v1/keys' }, {}, {}, 'insufficient_permissions'],
     ['of a suspended project', read, {}, { suspendedAt: now }, 'project_suspended'],
   ])('is denied everywhere and is no use of the key: %s', async (_, request, overrides, project, code) => {
-    const { statement, use, context } = await authorized(request, overrides, project);
+    const { id, statement, use, context } = await authorized(request, overrides, project);
     expect(statement).toMatchObject({ Effect: 'Deny', Resource: [`${STAGE}/*`] });
     expect(context).toMatchObject({ code });
     expect(use).toEqual({});
+    const line = { request_id: 'request-1', code, key_id: id, operation: request.resource };
+    expect(logged).toEqual([['request.rejected', line]]);
   });
 
   it.each<[string, Partial<ProjectRecord> | null]>([
@@ -118,5 +131,6 @@ describe('a denied request', () => {
     ['is deleted', null],
   ])('is not even authenticated when its project %s', async (_, project) => {
     await expect(authorized(read, {}, project)).rejects.toThrow('Unauthorized');
+    expect(logged).toEqual([['request.rejected', { request_id: 'request-1', code: 'unauthorized' }]]);
   });
 });

@@ -27,9 +27,11 @@ describe('the base URL of a request', () => {
   });
 
   const local = { Host: '127.0.0.1:3000', 'X-Forwarded-Proto': 'http' };
+  const ipv6 = { Host: '[::1]:3000', 'X-Forwarded-Proto': 'http' };
   const lowerCase = { host: 'localhost:3000', 'x-forwarded-proto': 'http' };
   it.each<[string, Record<string, string>, string]>([
     ['the protocol and the port of the request', local, 'http://127.0.0.1:3000'],
+    ['an IPv6 address', ipv6, 'http://[::1]:3000'],
     ['no other protocol', { ...local, 'X-Forwarded-Proto': 'javascript' }, 'https://127.0.0.1:3000'],
     ['no host that the caller chooses', { Host: 'a.example', 'X-Forwarded-Host': 'evil.example' }, 'https://a.example'],
     ['the host of a header in any case', lowerCase, 'http://localhost:3000'],

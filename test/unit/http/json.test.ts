@@ -29,7 +29,7 @@ describe('a text with numbers that a double changes', () => {
   it('is printed as it was, with every digit and the order of members', () => {
     fc.assert(
       fc.property(value, (text) => {
-        expect(JSON.stringify(parseJson(`[1.0,${text}]`))).toBe(`[1.0,${text}]`);
+        for (const each of [text, `[1.0,${text}]`]) expect(JSON.stringify(parseJson(each))).toBe(each);
       }),
       { numRuns: 2000 },
     );

@@ -126,11 +126,12 @@ describe('the OpenAPI document', () => {
   });
 
   it('contains every operation except web pages, with its callers', () => {
-    for (const { method, path, callers } of apiOperations) {
+    for (const { method, path, callers, permissions } of apiOperations) {
       const { security } = operationOf(method, path);
-      const schemes = callers === 'anyone' ? [] : ['ApiKey', ...(callers.includes('token') ? ['ScopedToken'] : [])];
+      const ofCallers = callers === 'anyone' ? [] : [{ ApiKey: callers.filter((each) => each !== 'token') }];
+      const ofTokens = callers.includes('token') ? [{ ScopedToken: permissions }] : [];
       // The entries are alternatives. The schemes of one entry are needed together (OpenAPI 3.1, "Security Requirement Object").
-      expect(security.map(Object.keys), path).toEqual(schemes.map((scheme) => [scheme]));
+      expect(security, path).toEqual([...ofCallers, ...ofTokens]);
     }
     const methods = Object.values(openApi.paths).flatMap((each) => Object.keys(each));
     expect(methods).toHaveLength(apiOperations.length);

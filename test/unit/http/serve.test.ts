@@ -123,9 +123,10 @@ describe('a response', () => {
     expect(await respondWith(response)).toMatchObject(expected);
   });
 
-  it('states the limit of the project', async () => {
+  it('states the limit of the project, if it is known', async () => {
     const { headers } = await server(listing()).call({ authorizer: { ...keyOf('admin'), requests_per_second: '250' } });
     expect(headers).toMatchObject({ 'RateLimit-Policy': '"project";q=250;w=1' });
+    expect((await server(listing()).call()).headers).not.toHaveProperty('RateLimit-Policy');
   });
 
   it('without a body has no content type', async () => {

@@ -6,7 +6,9 @@ describe('an allowlist entry', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7/32'],
     ['203.0.113.0/24', '203.0.113.0/24'],
+    ['203.0.113.16/28', '203.0.113.16/28'],
     ['0.0.0.0/0', '0.0.0.0/0'],
+    ['2001:db8:8000::/33', '2001:db8:8000::/33'],
     ['2001:0DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1/128'],
     ['2001:DB8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1/128'],
   ])('%s is stored as %s, IPv6 in the spelling of RFC 5952', (entry, cidr) => {
@@ -22,6 +24,7 @@ describe('an allowlist entry', () => {
     ['/24', NO_ADDRESS],
     [' 10.0.0.1', NO_ADDRESS],
     ['10.0.0.5/8', 'host bits are set; the network is 10.0.0.0/8'],
+    ['203.0.113.17/28', 'host bits are set; the network is 203.0.113.16/28'],
     ['2001:db8::1/32', 'host bits are set; the network is 2001:db8::/32'],
     ['2001:db8::/x', 'the part after "/" must be a number from 0 to 128'],
     ['10.0.0.0/', 'the part after "/" must be a number from 0 to 32'],
@@ -29,6 +32,7 @@ describe('an allowlist entry', () => {
     ['2001:db8::/129', 'the prefix must be from 0 to 128'],
     ['10.0.0.0/33', 'the prefix must be from 0 to 32'],
     ['::ffff:10.0.0.1', 'write IPv4 addresses in IPv4 notation'],
+    ['::ffff:cb00:7107', 'write IPv4 addresses in IPv4 notation'],
     ['64:ff9b::10.0.0.1', 'write IPv4 addresses in IPv4 notation'],
     ['::ffff:10.0.0.0/104', 'write IPv4 addresses in IPv4 notation'],
     ['fe80::1%eth0', 'zone ids are not allowed'],
@@ -45,6 +49,10 @@ describe('an allowlist', () => {
       'cidrs[2] "10.0.0.1/32" is a duplicate',
       'cidrs[4] "10.0.0.2/32" is a duplicate',
     ]);
+  });
+
+  it('states what is wrong with an entry', () => {
+    expect(violations(['10.0.0.0/33'])).toEqual(['cidrs[0] "10.0.0.0/33": the prefix must be from 0 to 32']);
   });
 });
 

@@ -41,6 +41,8 @@ describe('the dashboard', () => {
   it('is revalidated every time, and its files have a content hash in their names and are cached', async () => {
     const page = await request('/dashboard');
     expect(page.headers).toMatchObject({ 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=utf-8' });
+    const isolated = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Resource-Policy': 'same-origin' };
+    expect(page.headers).toMatchObject({ 'Referrer-Policy': 'no-referrer', ...isolated });
     const files = [...page.body.matchAll(/(?:src|href)="dashboard\/([^"]+)"/g)].map(([, file = '']) => file);
     expect(files).toHaveLength(3);
     for (const file of files) {
@@ -97,7 +99,7 @@ describe('a page', () => {
     const { body } = await request('/v1/openapi.json', { base });
     expect(JSON.parse(body).servers).toEqual([{ url }]);
     const { statusCode, headers } = await request('/', { base });
-    expect([statusCode, headers?.Location]).toEqual([302, `${url}/dashboard`]);
+    expect([statusCode, headers]).toMatchObject([302, { Location: `${url}/dashboard`, 'Cache-Control': 'no-store' }]);
   });
 
   it('is readable for other origins and cacheable for some minutes if it describes the API', async () => {
@@ -223,7 +225,7 @@ describe('a trailing slash', () => {
     ['does not copy unusual characters into the address', 'a%0d%0ab', 404, undefined],
   ])('%s', async (_, file, status, location) => {
     const { statusCode, headers } = await request('/docs/{file}', { file, slash: '/' });
-    expect([statusCode, headers?.Location]).toEqual([status, location]);
+    expect([statusCode, headers?.Location, headers?.['Cache-Control']]).toEqual([status, location, 'no-store']);
   });
 });
 
