@@ -17,7 +17,8 @@ export type Position = Record<string, unknown>;
 
 const Saved = v.object({
   id: v.string(),
-  position: v.record(v.string(), v.unknown()),
+  /** Before the first page, there is none. */
+  position: v.optional(v.record(v.string(), v.unknown())),
   bytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
 
@@ -28,10 +29,16 @@ const Saved = v.object({
 export function openExport(path: string, id: string) {
   return onPath(path, () => {
     const saved = savedFor(path);
-    if (saved && saved.id !== id) throw new UserError(`${path} contains the export of ${saved.id}.`);
+    if (saved?.position && saved.id !== id) throw new UserError(`${path} contains the export of ${saved.id}.`);
     if (!saved && existsSync(path)) throw new UserError(`${path} exists already.`);
-    const descriptor = openSync(path, 'a', 0o600);
     let bytes = saved?.bytes ?? 0;
+    const save = (position?: Position): void => {
+      const file: v.InferOutput<typeof Saved> = { id, position, bytes };
+      writeFileSync(`${positionPath(path)}.new`, JSON.stringify(file), { mode: 0o600 });
+      renameSync(`${positionPath(path)}.new`, positionPath(path)); // a crash leaves the old or the new position
+    };
+    if (!saved) save(); // before the file, which is not continued without a position
+    const descriptor = openSync(path, 'a', 0o600);
     ftruncateSync(descriptor, bytes);
     /** Appends a page. `next` is `null` for the last one. */
     const write = (lines: readonly string[], next: Position | null): void =>
@@ -39,10 +46,8 @@ export function openExport(path: string, id: string) {
         const page = Buffer.from(lines.map((line) => `${line}\n`).join(''));
         appendFileSync(descriptor, page);
         bytes += page.length;
-        if (next === null) return rmSync(positionPath(path), { force: true });
-        const position: v.InferOutput<typeof Saved> = { id, position: next, bytes };
-        writeFileSync(`${positionPath(path)}.new`, JSON.stringify(position), { mode: 0o600 });
-        renameSync(`${positionPath(path)}.new`, positionPath(path)); // a crash leaves the old or the new position
+        if (next === null) rmSync(positionPath(path), { force: true });
+        else save(next);
       });
     return { position: saved?.position, write };
   });

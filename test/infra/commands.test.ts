@@ -290,8 +290,8 @@ describe('npm run ops -- projects', () => {
 describe('the file of an export', () => {
   const path = join(directory, 'export');
   const position = `${path}.position`;
-  const continued = async () => {
-    const { status, stderr } = await run(`ops projects export prj_1 --stack service --output ${path}`, DEPLOYED);
+  const continued = async (id = 'prj_1', performers = DEPLOYED) => {
+    const { status, stderr } = await run(`ops projects export ${id} --stack service --output ${path}`, performers);
     return [status, stderr];
   };
   afterEach(() => {
@@ -306,6 +306,13 @@ describe('the file of an export', () => {
     expect((await continued())[0]).toBe(0);
     expect(invoked).toEqual(['Projects', { operation: 'export', id: 'prj_1', after: { section: 'keys' } }]);
     expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":"é"}\n${LINE}\n`, false]);
+  });
+
+  it('starts again, also with another project, when no page was written', async () => {
+    const Invoke = () => ({ FunctionError: 'Unhandled', Payload: Buffer.from('{}') });
+    expect(await continued('prj_2', { ...DEPLOYED, Invoke })).toEqual([1, 'Projects failed: Unhandled\n']);
+    expect((await continued())[0]).toBe(0);
+    expect(invoked).toEqual(['Projects', { operation: 'export', id: 'prj_1' }]);
   });
 
   const UNREADABLE = `cannot be continued. Delete it and ${position}, and export again.`;
