@@ -42,7 +42,7 @@ const OUTPUTS = ['Projects', 'CreateProject'].map((name) => ({ OutputKey: `${nam
 /** The function that the last command invoked, and its input. */
 let invoked: unknown;
 const DEPLOYED: Performers = {
-  DescribeStacks: () => ({ Stacks: [{ Outputs: OUTPUTS }] }),
+  DescribeStacks: ({ StackName }) => ({ Stacks: StackName === undefined ? [] : [{ Outputs: OUTPUTS }] }),
   Invoke({ FunctionName, Payload }) {
     invoked = [FunctionName, JSON.parse(Payload)];
     return { Payload: Buffer.from(JSON.stringify(RESULT)) };
@@ -75,8 +75,10 @@ it.each([
   ['ops', 'projects, restore, replay, smoke'],
   ['dev', 'listen, trigger'],
 ])('npm run %s lists its commands with --help, and names them without one', async (group, names) => {
-  const { status, stdout } = await run(`${group} --help`);
+  const help = await run(`${group} --help`);
+  const { status, stdout } = help;
   expect(status).toBe(0);
+  expect(await run(`${group} -h`)).toEqual(help);
   expect([...stdout.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name]) => name).join(', ')).toBe(names);
   for (const other of ['', ' remove', ' toString'])
     expect(await run(group + other)).toEqual({
@@ -177,6 +179,10 @@ it.each([
   ],
   [{ name: 'CredentialsProviderError', message: 'The SSO session has expired' }, 'The SSO session has expired.'],
   [
+    { name: 'TokenProviderError', message: 'Token is expired. Run aws sso login' },
+    'Token is expired. Run aws sso login.',
+  ],
+  [
     { name: 'ValidationError', message: 'Stack with id service does not exist', ...FAILED },
     'The stack service does not exist in this account and region.',
   ],
@@ -210,7 +216,7 @@ it.each([
 
 it('prints the stack trace of an error that is no mistake of the user', async () => {
   const { stderr } = await run('ops projects list --stack service', failing({ message: 'a bug' }));
-  expect(stderr).toMatch(/a bug|at /);
+  expect(stderr).toMatch(/\n +at .+:\d+/);
 });
 
 it.each([
@@ -224,10 +230,11 @@ it.each([
   expect(invoked).toEqual(['name' in input ? 'CreateProject' : 'Projects', input]);
 });
 
-it('states the reason of a function that failed', async () => {
-  const Invoke = () => ({ FunctionError: 'Unhandled', Payload: Buffer.from('{"errorMessage":"There is no project"}') });
+it('states the reason of a function that failed, without control and direction characters', async () => {
+  const Payload = Buffer.from('{"errorMessage":"There is no \u009b2J\u202e"}');
+  const Invoke = () => ({ FunctionError: 'Unhandled', Payload });
   const { stderr } = await run('ops projects show prj_1 --stack service', { ...DEPLOYED, Invoke });
-  expect(stderr).toBe('Projects failed: There is no project\n');
+  expect(stderr).toBe('Projects failed: There is no \\u009b2J\\u202e\n');
 });
 
 describe('npm run ops -- projects', () => {
@@ -252,14 +259,18 @@ describe('npm run ops -- projects', () => {
   it('prints the progress of a deletion only when it changes, and pauses for at most ten seconds', async () => {
     const waiting = { state: 'deleting', items_removed: 1, items_read: 0, waits_until: '2026-01-31T12:00:00.000Z' };
     const longer = { ...waiting, waits_until: '2999-01-31T12:00:00.000Z' };
-    const responses = [{ name: 'Acme' }, waiting, waiting, longer, longer, { ...waiting, state: 'deleted' }];
+    const removing = { ...waiting, items_read: 7, waits_until: null };
+    const responses = [{ name: 'Acme' }, removing, waiting, waiting, longer, longer, { ...waiting, state: 'deleted' }];
     const Invoke = () => ({ Payload: Buffer.from(JSON.stringify(responses.shift())) });
     const pauses: number[] = [];
     const wait = async (ms: number) => pauses.push(ms);
     const { stderr } = await run('ops projects delete prj_1 --stack s --name Acme', { ...DEPLOYED, Invoke }, { wait });
-    expect(stderr.match(/.*Checks again.*/g)).toEqual(
-      [waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
-    );
+    expect(stderr.split('\n')).toEqual([
+      'Removed 1 items, read 7 in this pass.',
+      ...[waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
+      'The project is deleted. 1 items were removed, and a pass over the whole table found none.',
+      '',
+    ]);
     expect(pauses).toEqual([0, 0, 10_000, 10_000]);
   });
 
@@ -267,10 +278,15 @@ describe('npm run ops -- projects', () => {
     ['list', '{"id":"a"}\n{"id":"b"}\n', ''],
     [`enable-webhooks --since ${TIME} --dry-run`, '', 'The command would enable 3 webhooks.\n'],
     [`enable-webhooks --since ${TIME}`, '', 'Enabled 3 webhooks. Their recoveries start within 60 seconds.\n'],
+    [
+      `export prj_1 --output ${join(directory, 'pages')}`,
+      '',
+      '2 lines\nThe export is complete. This run wrote 3 lines.\n',
+    ],
   ])('%s states the result of all pages', async (action, stdout, stderr) => {
     const pages = [
-      { data: [{ id: 'a' }], webhooks: 2, next: { pk: 'a' } },
-      { data: [{ id: 'b' }], webhooks: 1, next: null },
+      { data: [{ id: 'a' }], webhooks: 2, lines: ['{}', '{}'], next: { pk: 'a' } },
+      { data: [{ id: 'b' }], webhooks: 1, lines: ['{}'], next: null },
     ];
     const Invoke = ({ Payload }: { Payload: string }) => ({
       Payload: Buffer.from(JSON.stringify(pages[JSON.parse(Payload).after?.pk === 'a' ? 1 : 0])),
@@ -299,13 +315,15 @@ describe('the file of an export', () => {
   });
 
   it('continues after the last page that was written with its position', async () => {
-    openExport(path, 'prj_1').write(['{"page":"é"}'], { section: 'keys' });
+    const { write } = openExport(path, 'prj_1');
+    write(['{"page":"é"}'], { section: 'webhooks' });
+    write(['{}'], { section: 'keys' });
     writeFileSync(path, '{"pag', { flag: 'a' });
     const files = [path, position].map((file) => statSync(file).mode & 0o777);
     expect([files, openExport(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
     expect((await continued())[0]).toBe(0);
     expect(invoked).toEqual(['Projects', { operation: 'export', id: 'prj_1', after: { section: 'keys' } }]);
-    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":"é"}\n${LINE}\n`, false]);
+    expect([readFileSync(path, 'utf8'), existsSync(position)]).toEqual([`{"page":"é"}\n{}\n${LINE}\n`, false]);
   });
 
   it('starts again, also with another project, when no page was written', async () => {
@@ -342,6 +360,8 @@ describe('the file of an export', () => {
 });
 
 describe('a command that calls the API', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
   it.each([
     ['ops projects list', 'POST /_local/functions/Projects', 'token'],
     [`ops smoke --listen ${PORT}`, 'POST /v1/keys', 'admin'],
@@ -364,8 +384,9 @@ describe('a command that calls the API', () => {
   });
 
   it.each([
-    [{ detail: 'Send a valid credential.' }, 'Send a valid credential.'],
+    [401, { detail: 'Send a valid credential.' }, 'Send a valid credential.'],
     [
+      400,
       {
         detail: 'Correct the fields.',
         errors: [
@@ -375,12 +396,16 @@ describe('a command that calls the API', () => {
       },
       'Correct the fields. data.revision must be an integer. id is unknown.',
     ],
-    [{ message: 'Forbidden' }, 'Forbidden'],
-  ])('states the status, the detail and the violations of a problem', async (problem, reason) => {
-    const server = http.createServer((_, response) => void response.writeHead(401).end(JSON.stringify(problem)));
+    [403, { message: 'Forbidden' }, 'Forbidden'],
+    [301, '<h1>Moved</h1>', '<h1>Moved</h1>'], // of a proxy
+  ])('states the status %d, and the detail and the violations of a problem or the text', async (status, body, reason) => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const server = http.createServer((_, response) => void response.writeHead(status, { Location: '/' }).end(text));
     const baseUrl = `http://127.0.0.1:${await listen(server)}`;
     const failed = request({ baseUrl, key: 'k' }, 'GET', '/v1/events?limit=1');
-    await expect(failed).rejects.toThrow(new UserError(`GET /v1/events: 401 ${reason}`));
+    await expect(failed).rejects.toThrow(new UserError(`GET /v1/events: ${status} ${reason}`));
+    expect(timeout).toHaveBeenCalledWith(35_000);
   });
 });
 

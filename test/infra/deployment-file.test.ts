@@ -112,9 +112,11 @@ describe('npm run init', () => {
     const written = { senderEmail: 'a@example.com', deliverConcurrency: 2, domain, egress: network };
     expect(readDeployment(path)).toMatchObject(written);
     expect(stdout).toContain('webAclArn: not set');
+    const { stdout: help } = await init('new.json', '--help');
     for (const [name, description] of describedSettings()) {
       expect(stdout).toContain(`${name}: `);
       expect(stdout).toContain(`\n  ${description}\n`);
+      expect(help).toMatch(new RegExp(`^  ${name} +${description}$`, 'm'));
     }
   });
 

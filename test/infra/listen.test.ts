@@ -1,11 +1,12 @@
 import http from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { dev } from '../../infra/commands/dev.ts';
 import { elementsOf } from '../../infra/commands/listen.ts';
 import { readDelivery } from '../../infra/commands/received.ts';
 import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
 import { freePort, listen } from '../support/endpoints.ts';
 import { ran } from '../support/shell.ts';
 
@@ -45,7 +46,8 @@ async function startApi(fails: (path: string) => number | undefined = () => unde
     const next = from + 100 < listed.length ? String(from + 100) : null;
     const body = JSON.stringify({ data: listed.slice(from, from + 100).map(shown), next_cursor: next });
     response.setHeader('Date', new Date(START).toUTCString());
-    response.writeHead(fails(pathname) ?? 200).end(body.replaceAll('"NUMBER"', NUMBER));
+    const status = fails(pathname);
+    response.writeHead(status ?? 200).end(status ? '\u009b2J' : body.replaceAll('"NUMBER"', NUMBER));
   });
   return { baseUrl: `http://127.0.0.1:${await listen(server)}`, events, lists };
 }
@@ -101,16 +103,23 @@ describe('listen', () => {
     expect(api.lists).toEqual([...types, ...types]);
   });
 
-  it.each([429, 500])('states once that lists return %d, and prints an event in the next poll', async (status) => {
-    let left = 2;
-    const api = await startApi((path) => (path === '/v1/events' && left-- > 0 ? status : undefined));
+  it.each([
+    429, 500,
+  ])('states once per outage that lists return %d, and prints an event in the next poll', async (status) => {
+    let polls = 0;
+    const api = await startApi((path) => (path === '/v1/events' && [0, 1, 4].includes(polls++) ? status : undefined));
     api.events.push({ id: 'evt_a', at: START });
-    const lines = await linesOf(api, [() => {}, () => {}]);
+    const lines = await linesOf(
+      api,
+      Array(4).fill(() => {}),
+    );
+    const failed = `Polling failed, trying again: GET /v1/events: ${status} \\u009b2J`;
     expect(lines).toEqual([
       `Showing events, signed with ${SECRET}`,
-      expect.stringContaining(`Polling failed, trying again: GET /v1/events: ${status}`),
+      failed,
       expect.stringContaining('evt_a  ✓ verified'),
       'Polling works again.',
+      failed,
     ]);
   });
 
@@ -174,11 +183,14 @@ describe('listen', () => {
   });
 
   it('states why an event could not be forwarded, and continues with the next one', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
     const api = await startApi();
     const forwardTo = `http://127.0.0.1:${await freePort()}`;
     const add = () => void api.events.push({ id: 'evt_a', at: START }, { id: 'evt_b', at: START });
-    const [, ...lines] = await linesOf(api, [add], { forwardTo });
+    const lines = await linesOf(api, [add], { forwardTo });
     const failed = (id: string) => expect.stringContaining(`${id}  document.changed  → connect ECONNREFUSED`);
-    expect(lines).toEqual([failed('evt_a'), failed('evt_b')]);
+    expect(lines).toEqual([`Forwarding to ${forwardTo}, signed with ${SECRET}`, failed('evt_a'), failed('evt_b')]);
+    expect(timeout).toHaveBeenCalledWith(ATTEMPT_TIMEOUT_MS);
+    timeout.mockRestore();
   });
 });

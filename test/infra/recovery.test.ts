@@ -150,7 +150,8 @@ it('queues the work that waited, also of a delivery that has changed since', asy
       sent.push([FunctionName, JSON.parse(Payload).Records[0].dynamodb.NewImage]);
       return { Payload: Buffer.from('{"batchItemFailures":[]}') };
     },
-    UpdateItem({ TableName, Key, ExpressionAttributeValues }) {
+    UpdateItem({ TableName, Key, ConditionExpression, ExpressionAttributeValues }) {
+      expect(ConditionExpression).toBe('#run = :run AND #attempt = :attempt AND #status = :retrying');
       const { ':run': run, ':attempt': attempt } = unmarshall(ExpressionAttributeValues);
       updated.push([TableName, unmarshall(Key), run, attempt]);
       throw new ConditionalCheckFailedException({ message: 'changed', $metadata: {} });
@@ -184,6 +185,12 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   const rejected = await restore({ ...operations, SendMessageBatch: () => ({ Failed: [{ Id: '0' }] }) }, ...resume);
   const stderr = 'SQS did not accept all messages. Repeat the command. [{"Id":"0"}]\n';
   expect(rejected).toEqual({ status: 1, stdout: '', stderr });
+
+  const Scan: Performers[string] = ({ ExpressionAttributeValues: values }) => {
+    expect(unmarshall(values)[':since']).toBe(Date.parse('2026-01-31T11:00:00Z'));
+    return {};
+  };
+  expect((await restore({ ...operations, Scan }, '--resume')).status).toBe(0);
 });
 
 it.each([
