@@ -14,9 +14,9 @@ import { argumentsOf, isRunning, processesOf } from './processes.ts';
 const directory = temporaryDirectory();
 
 it.each([
-  'memory',
-  'dynoxide',
-])('continues after a crash with %s, with the same keys and pending deliveries, and leaves nothing behind', async (database) => {
+  ['memory', 'SIGINT'],
+  ['dynoxide', 'SIGHUP'],
+] as const)('continues after a crash with %s, with the same keys and pending deliveries, and leaves nothing behind after %s', async (database, signal) => {
   const start = () => npmStart(directory, ['--keep', '--speed', '600', '--database', database]);
   const first = start();
   const endpoint = await startReceiver(500);
@@ -37,7 +37,7 @@ it.each([
   await publish(after.client);
   await eventually(() => second.output().includes('[receiver] ✓ verified')); // with the kept port and secret
   const pids = processesOf(second.pid);
-  expect((await second.stop()).code).toBe(0);
+  expect((await second.stop(signal)).code).toBe(0);
   await eventually(() => !pids.some(isRunning));
   expect(existsSync(join(directory, 'stack.json'))).toBe(false);
   const places = openState(join(directory, 'kept', database))?.positions.keys() ?? [];
@@ -63,7 +63,7 @@ it('does not replace stack.json while another stack of the directory runs, and l
   const { stdout } = projects('list');
   expect(stdout).toContain('"name":"Demo"');
   const stderr = expect.stringMatching(/The question has no answer, so nothing was changed\.\n$/);
-  expect(projects('delete', JSON.parse(stdout).id)).toMatchObject({ status: 1, stderr });
+  expect(projects('delete', JSON.parse(stdout).id)).toMatchObject({ status: 1, stdout: '', stderr });
 
   const ofNpm = processesOf(npm.pid);
   expect(ofNpm.length).toBeGreaterThan(3);

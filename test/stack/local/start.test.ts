@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -35,6 +35,7 @@ describe('npm start', () => {
     const headers = { Authorization: `Bearer ${stack.keys.test}` };
     await request(stack.base_url, 'POST', '/v1/events', { body: changed(), headers });
     await eventually(() => service.output().split('[receiver] ✓ verified').length === 3);
+    await eventually(() => /^DeliveryDeliver\w* \{/m.test(readFileSync(join(directory, 'functions.log'), 'utf8')));
     const second = await npmStart(directory, ['--keep']).ended;
     expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
   });

@@ -9,6 +9,7 @@ import { type LocalReceiver, startLocalReceiver } from '../../../infra/local/rec
 import type { SentEmail } from '../../../infra/local/services/ses.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { type Breakage, startProxy } from '../../support/proxy.ts';
+import { createWebhook } from '../../support/requests.ts';
 import { type Project, useService } from '../../support/service.ts';
 import { ran } from '../../support/shell.ts';
 import { stackPerformers } from '../../support/stack-performers.ts';
@@ -63,7 +64,7 @@ async function outcomeOf(subject: string, { service: broken, tunnel }: Broken, n
   return outcome;
 }
 
-/** Returns the resources that a run left in its project. */
+/** Returns the ids of the resources that a run left in its project. */
 async function leftBy({ admin }: Project) {
   const { body: keys } = await admin('GET', '/v1/keys');
   const { body: webhooks } = await admin('GET', '/v1/webhooks?environment=sandbox');
@@ -71,12 +72,16 @@ async function leftBy({ admin }: Project) {
   const working = keys.data.filter(
     ({ status, type }: Record<string, string>) => status !== 'revoked' && type !== 'admin',
   );
-  return [...working, ...webhooks.data, ...documents.data];
+  return [...working, ...webhooks.data, ...documents.data].map(({ id, document_key }) => id ?? document_key);
 }
 
 describe('npm run ops -- smoke', () => {
-  it('passes every check of a stack, sends an email and leaves nothing behind', async () => {
+  it('passes every check of a stack, sends an email, and leaves only what was there before', async () => {
     const project = await service.project();
+    const test = await project.client('test');
+    await createWebhook(test, `http://127.0.0.1:${receiver.port}`);
+    await test('PUT', '/v1/documents/other', { body: { fields: {} } });
+    const before = await leftBy(project);
     const port = await freePort();
     const args = ['--receiver', `http://127.0.0.1:${port}/hook`, '--listen', `${port}`];
     const { status, stdout } = await ran(
@@ -87,7 +92,9 @@ describe('npm run ops -- smoke', () => {
     expect(stdout).toContain(`\n${checks.length} passed, 0 failed, 1 skipped\n`);
     expect(stdout).toMatch(/skipped\s+TLS: accepts 1.3/);
     expect(status).toBe(0);
-    expect(await leftBy(project)).toEqual([]);
+    expect(before).toHaveLength(3);
+    expect(await leftBy(project)).toEqual(before);
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
     const emails = (await (await fetch(service.stack.mailUrl)).json()) as SentEmail[];
     expect(emails.filter(({ to }) => to.includes(project.email))).toHaveLength(1);
   });
@@ -95,21 +102,27 @@ describe('npm run ops -- smoke', () => {
   it('fails when a check fails', async () => {
     const { adminKey } = await service.project();
     const response: Breakage['response'] = (response, { path }) => {
-      if (path.endsWith('/nothing')) response.body = Buffer.from('{}');
+      if (path.endsWith('/nothing')) response.body = Buffer.from('\u009b2J');
     };
     const args = ['smoke', '--key', adminKey, '--base-url', await proxied(service.stack.baseUrl, { response })];
-    expect(await ran(ops, args)).toMatchObject({ status: 1, stdout: expect.stringContaining(' passed, 1 failed, ') });
+    const { status, stdout } = await ran(ops, args);
+    expect([status, stdout]).toEqual([1, expect.stringContaining(' passed, 1 failed, 2 skipped\n')]);
+    expect(stdout).toContain('\\u009b2J');
   });
 
-  it('cleans up when it is interrupted', async () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('cleans up all pages of resources after %s', async (interruption) => {
+    const request: Breakage['request'] = (request) => {
+      request.path = request.path.replace('limit=100', 'limit=1');
+    };
     const project = await service.project();
     let printed = '';
     const print = (text: string) => {
       printed += text;
-      if (text.includes('an allowlist')) process.emit('SIGINT');
+      if (text.includes('an allowlist')) process.emit(interruption);
     };
     const variables = { DOCUMENT_SYNC_KEY: project.adminKey };
-    const { status } = await ran(ops, ['smoke', '--base-url', service.stack.baseUrl], {}, { print, variables });
+    const args = ['smoke', '--base-url', await proxied(service.stack.baseUrl, { request })];
+    const { status } = await ran(ops, args, {}, { print, variables });
     expect(printed).toMatch(/interrupted[\s\S]*passed +Deletes the resources/);
     expect(status).toBe(1);
     expect(await leftBy(project)).toEqual([]);
@@ -129,6 +142,16 @@ describe('a check fails', () => {
       outcome: 'failed',
       reason: expect.stringContaining('GET /v1/nothing: code is missing, not route_not_found'),
     });
+  });
+
+  it.each([
+    ['Gateway: sends security headers, and compresses responses', 'Strict-Transport-Security'],
+    ['Gateway: pages of any origin can call operations for tokens', 'Access-Control-Allow-Origin'],
+    ['Pages: load with all of their files from the base URL', 'Content-Security-Policy'],
+  ])('when a header is missing: "%s" without %s', async (name, header) => {
+    const response: Breakage['response'] = ({ headers }) => void delete headers[header.toLowerCase()];
+    const reason = expect.stringContaining(`${header} is missing, not `);
+    expect(await outcomeOf(name, { service: { response } })).toMatchObject({ outcome: 'failed', reason });
   });
 
   it('when a revoked key still works', async () => {
