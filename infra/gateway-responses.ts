@@ -15,6 +15,7 @@ const FILTERED = 'Contact the operator with the request id. A rule set by the op
 
 const CORRECT = 'Correct the request and send it again.';
 const SLOW_DOWN = 'Send the request again after the number of seconds in Retry-After.';
+/** Only for responses before any function of an operation started. */
 const NOT_STARTED = `${SLOW_DOWN} Nothing was changed.`;
 const SEE_REFERENCE = 'See the API reference for all operations.';
 

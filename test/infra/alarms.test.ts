@@ -6,7 +6,7 @@ import { EVENT_COUNTS } from '../../infra/local/monitoring.ts';
 import { runbookOf } from '../../infra/runbook.ts';
 import { metricMath } from '../support/cloudwatch/metric-math.ts';
 import { mappingsOf, resourcesOf } from './resources.ts';
-import { everyOption, synth, topicArn } from './synth.ts';
+import { everyOption, synth } from './synth.ts';
 
 const template = synth({});
 const withEveryOption = synth(everyOption);
@@ -37,34 +37,6 @@ const PUBLISHED = [
   ...['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => `AWS/DynamoDB ${name}`),
   ...['Reputation.BounceRate', 'Reputation.ComplaintRate'].map((name) => `AWS/SES ${name}`),
 ];
-
-/** The threshold, the period in seconds and the number of periods of each alarm, as in the runbook. */
-const FIRES: Readonly<Record<string, [threshold: number, periodS: number, periods: number]>> = {
-  DeadLettersNotEmpty: [0, 60, 1],
-  FailedSchedulesNotEmpty: [0, 60, 1],
-  // 15 minutes after the longest delay of a message.
-  DeliveriesAge: [1200, 60, 5],
-  NewDeliveriesAge: [1200, 60, 5],
-  SlowDeliveriesAge: [1200, 60, 5],
-  ChecksAge: [1800, 60, 5],
-  SummariesAge: [1500, 60, 5],
-  StreamAge: [300_000, 60, 5],
-  StatsAge: [900_000, 60, 5],
-  FanOutStopped: [0, 300, 2],
-  StatsStopped: [0, 300, 2],
-  FailedEvents: [0, 60, 1],
-  FailedShare: [80, 300, 3],
-  DisabledWebhooks: [10, 3600, 1],
-  HandlingFailures: [5, 300, 3],
-  ServerErrors: [5, 60, 3],
-  ServerErrorShare: [50, 300, 3],
-  Latency: [5000, 300, 3],
-  TableThrottles: [10, 60, 3],
-  WorkerErrors: [5, 300, 3],
-  WorkerThrottles: [10, 60, 3],
-  EmailBounceRate: [0.05, 3600, 1],
-  EmailComplaintRate: [0.001, 3600, 1],
-};
 
 // `test/stack/flows/alarms.test.ts` fires each of them for its cause.
 describe('an alarm', () => {
@@ -98,15 +70,6 @@ describe('an alarm', () => {
     expect(runbookOf(remote)).toBe(url);
   });
 
-  it('has a topic, which is an output, only with a receiver', () => {
-    const topic = { Ref: 'AlarmTopic' };
-    withEveryOption.hasOutput('AlarmTopic', { Value: topic });
-    expect(template.findOutputs('AlarmTopic')).toEqual({});
-    const ofOperator = synth({ alarms: { topicArn } });
-    ofOperator.hasOutput('AlarmTopic', { Value: topicArn });
-    ofOperator.resourceCountIs('AWS::SNS::Topic', 0);
-  });
-
   it('watches the namespace of this stack, which the functions use too', () => {
     const metrics = watchedBy(withEveryOption);
     const own = metrics.filter(({ Namespace }) => !Namespace.startsWith('AWS/'));
@@ -125,12 +88,6 @@ describe('an alarm', () => {
     expect(ofAws.filter((name) => !PUBLISHED.includes(name))).toEqual([]);
   });
 
-  it('watches the polls of an event source, and the events that Lambda stores or drops', () => {
-    const names = watched.map(({ MetricName }) => MetricName);
-    const counts = ['PolledEventCount', 'OnFailureDestinationDeliveredEventCount', 'DroppedEventCount'];
-    expect(names).toEqual(expect.arrayContaining(counts));
-  });
-
   it.each([
     ['HandlingFailures', { failures: 3, attempts: 57 }, { failures: 3, attempts: 56 }],
     ['HandlingFailures', { failures: 2, attempts: undefined }, { failures: 3, attempts: undefined }],
@@ -147,15 +104,6 @@ describe('an alarm', () => {
     expect(Threshold).toBe(5);
     expect(share(quiet)).toBeLessThanOrEqual(5);
     expect(share(firing)).toBeGreaterThan(5);
-  });
-
-  it('fires when the runbook says', () => {
-    const found = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(([id, { Metrics = [], ...alarm }]) => {
-      const stats = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Period: number } }) => MetricStat ?? []);
-      const periods = new Set([alarm, ...stats].flatMap(({ Period }) => Period ?? []));
-      return [id.replace(/^Observability|[0-9A-F]{8}$/g, ''), [alarm.Threshold, ...periods, alarm.EvaluationPeriods]];
-    });
-    expect(Object.fromEntries(found)).toEqual(FIRES);
   });
 
   it('costs ten cents per metric, so all alarms watch few metrics', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { promises } from './promises.ts';
 import { choices, everyOption, extremes, synth } from './synth.ts';
 
-/** Each value of each setting, then all of them together. `npm run test:long` also checks the pairs. */
+/** Each value of each setting, then all of them together. */
 const variants = [...Object.values(choices).flatMap((options) => options.slice(1)), everyOption, extremes, {}];
 
 describe('every resource of the template, with each setting', () => {
