@@ -142,12 +142,6 @@ describe('the documents', () => {
     await page.getByText('It may have been deleted.').waitFor();
     await page.getByRole('link', { name: 'document.deleted' }).waitFor();
   });
-
-  it('state the next step in an empty environment', async () => {
-    const { adminKey } = await service.project();
-    const page = await dashboard.signIn(adminKey, '/sandbox/documents');
-    await page.getByText('No documents yet.').waitFor();
-  });
 });
 
 describe('a scoped token', () => {

@@ -264,20 +264,10 @@ describe('the settings', () => {
     await expect.poll(() => page.getByText('By another key').count()).toBe(0);
   });
 
-  it('show the fixed addresses of deliveries, if there are any', async () => {
+  it('say that the addresses of deliveries change if none are fixed', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/live/settings');
-    const addresses = fact(page, 'Source addresses of deliveries');
-    expect(await addresses.textContent()).toContain('They change.');
-    await page.route('**/v1/project?*', async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({
-        response,
-        json: { ...(await response.json()), source_addresses: ['192.0.2.1', '192.0.2.2'] },
-      });
-    });
-    await page.reload();
-    await expect.poll(() => addresses.textContent()).toBe('192.0.2.1, 192.0.2.2');
+    expect(await fact(page, 'Source addresses of deliveries').textContent()).toContain('They change.');
   });
 
   it('confirm an address that bounced, which the overview lists', async () => {

@@ -319,16 +319,6 @@ describe('a key', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Revoke');
   });
 
-  it('cannot be revoked if it is the last admin key, and the page states the reason', async () => {
-    const project = await service.project();
-    const page = await dashboard.signIn(project.adminKey, '/live/keys');
-    await page.getByRole('link', { name: 'First admin key' }).click();
-    await page.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('You are signed in with this key').waitFor();
-    await page.getByRole('button', { name: 'Revoke key' }).click();
-    expect(await page.getByRole('dialog').getByRole('alert').textContent()).toContain('last');
-  });
-
   it('shows violations next to their fields', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/sandbox/keys/new');

@@ -20,9 +20,10 @@ import { methodNotAllowed, Problem, type ProblemCode, problemResult } from '../.
 import type { Email } from '../../lib/projects/emails.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { afterFile } from './after-file.ts';
-import { expectConformance, expectDelivery } from './conformance.ts';
+import { expectConformance } from './conformance.ts';
 import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
+import { faultsIn } from './receiver.ts';
 import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
 import { type Answer, type Client, type CreatedProject, projectOf } from './service.ts';
 
@@ -118,7 +119,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   });
   const { table } = connect(runtime);
   afterFile(() => {
-    for (const { received } of endpoints.values()) received.forEach(expectDelivery);
+    const violations = [...endpoints.values()].flatMap(({ received }) => received.flatMap(faultsIn));
+    expect([...new Set(violations)]).toEqual([]);
     for (const { pk, expires } of db.items())
       if (expires === undefined) expect(LASTING).toContain(String(pk).split('#')[0]);
     for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);

@@ -6,7 +6,7 @@ import { openApi, violationsOf } from './openapi.ts';
 import { eventually } from './service.ts';
 
 export interface Received {
-  headers: Record<string, string>;
+  headers: Readonly<Record<string, string>>;
   body: string;
 }
 
@@ -24,18 +24,19 @@ export interface TestReceiver {
 }
 
 /** Returns the violations of a delivery by `webhooks` of the OpenAPI document, in its headers and body. */
-function faultsIn({ headers, body }: Received): string[] {
-  const type = headers['x-service-event-type'] as keyof typeof openApi.webhooks;
+export function faultsIn({ headers, body }: Received): string[] {
+  const given = new Headers(headers);
+  const type = given.get('X-Service-Event-Type') as keyof typeof openApi.webhooks;
   const delivery = openApi.webhooks[type]?.post;
   if (!delivery) return [`X-Service-Event-Type: ${type}`];
   const faults: string[] = [];
   const place = ['webhooks', type, 'post'] as const;
   for (const [i, { name, required, schema }] of delivery.parameters.entries()) {
-    const value = headers[name.toLowerCase()];
-    if (value === undefined && required) faults.push(`${name} is missing`);
-    if (value === undefined) continue;
-    const given = 'type' in schema && schema.type === 'integer' ? Number(value) : value;
-    for (const fault of violationsOf(given, ...place, 'parameters', i, 'schema')) faults.push(`${name} ${fault}`);
+    const value = given.get(name);
+    if (value === null && required) faults.push(`${name} is missing`);
+    if (value === null) continue;
+    const typed = 'type' in schema && schema.type === 'integer' ? Number(value) : value;
+    for (const fault of violationsOf(typed, ...place, 'parameters', i, 'schema')) faults.push(`${name} ${fault}`);
   }
   const content = [...place, 'requestBody', 'content', 'application/json', 'schema'] as const;
   for (const fault of violationsOf(JSON.parse(body), ...content)) faults.push(`${type} ${fault}`);

@@ -1,4 +1,5 @@
-import { listening, textOf } from './http.ts';
+import { readText } from '../../../infra/local/services/bodies.ts';
+import { listening } from './http.ts';
 
 /** The other endpoints, and when they stop responding. */
 export interface Others {
@@ -19,7 +20,7 @@ let latencies: Latency[] = [];
 
 const healthyEndpoint = () =>
   listening(async (request, response) => {
-    const { timestamp } = JSON.parse(await textOf(request));
+    const { timestamp } = JSON.parse(await readText(request));
     response.writeHead(200).end();
     const at = Date.parse(timestamp);
     latencies.push({ at, ms: Date.now() - at });

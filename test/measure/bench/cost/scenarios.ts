@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readText } from '../../../../infra/local/services/bodies.ts';
 import { changed } from '../../../support/changed.ts';
-import { listening, textOf } from '../http.ts';
+import { listening } from '../http.ts';
 import { startMetered } from './metered.ts';
 import { scaled, type Usage } from './usage.ts';
 
@@ -37,7 +38,7 @@ export async function usageOf(
   }: Scenario,
 ): Promise<{ usage: Usage; metrics: number }> {
   const endpoint = await listening(async (request, response) => {
-    service.meter.delivered(Buffer.byteLength(await textOf(request)));
+    service.meter.delivered(Buffer.byteLength(await readText(request)));
     response.writeHead(Number(request.headers['x-service-attempt']) <= failures ? 500 : 200).end();
   });
   const service = await startMetered(assembly, SPEED);
