@@ -197,7 +197,7 @@ async function changeItem(stack: LocalStack, databaseEndpoint: string, key: obje
   const names = Object.keys(change);
   await client.send(
     new UpdateItemCommand({
-      TableName: stack.template.ref(stack.template.ofType('AWS::DynamoDB::Table')[0]?.id ?? ''),
+      TableName: stack.tableName,
       Key: marshall(key),
       UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),

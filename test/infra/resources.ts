@@ -16,6 +16,16 @@ export function resourcesOf(template: Template, type: string): [string, Properti
   return found.map(([id, { Properties = {}, DeletionPolicy }]) => [id, { ...Properties, DeletionPolicy }]);
 }
 
+/** A value with references as `${Id}` and `${Id.Attribute}`, like those of `Fn::Sub`. */
+export const withReferences = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, each) => {
+    if (each?.Ref) return `\${${each.Ref}}`;
+    if (each?.['Fn::GetAtt']) return `\${${each['Fn::GetAtt'].join('.')}}`;
+    const [separator, parts] = each?.['Fn::Join'] ?? [];
+    const asText = (part: unknown) => (typeof part === 'string' ? part : JSON.stringify(part));
+    return parts?.map(asText).join(separator) ?? each;
+  });
+
 /** The logical id behind `Ref` or `Fn::GetAtt`. */
 export const idIn = (reference: { Ref?: string; 'Fn::GetAtt'?: [string, string] } | undefined): string =>
   reference?.Ref ?? reference?.['Fn::GetAtt']?.[0] ?? '';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { RUNBOOK } from '../../infra/runbook.ts';
 import type { SettingsInput } from '../../infra/settings.ts';
+import { withReferences } from './resources.ts';
 import { choices, everyOption, synthStack, table } from './synth.ts';
 
 /*
@@ -12,20 +13,6 @@ import { choices, everyOption, synthStack, table } from './synth.ts';
 const OF_PATHS = /^AWS::ApiGateway::(Deployment|Method|Resource|ApiKey|UsagePlanKey)$/;
 /** The longest value in one line. */
 const WIDTH = 110;
-
-/** Returns a value with references as `${Id}` and `${Id.Attribute}`. */
-function withReferences(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(RUNBOOK, 'RUNBOOK.md');
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withReferences);
-  const members = Object.entries(value).map(([name, each]) => [name, withReferences(each)] as const);
-  const [[name, argument] = []] = members;
-  if (name === 'Ref') return `\${${argument}}`;
-  if (name === 'Fn::GetAtt') return `\${${(argument as string[]).join('.')}}`;
-  if (name !== 'Fn::Join') return Object.fromEntries(members);
-  const [separator, parts] = argument as [string, unknown[]];
-  return parts.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(separator);
-}
 
 /** Returns a line for each value. The entries of a list have no numbers, so that a new entry does not change the others. */
 function linesOf(place: string, value: unknown): string[] {
@@ -52,7 +39,9 @@ function deployed(settings: SettingsInput): string[] {
   );
   const stack = { terminationProtection, tags, ...others };
   const ofStack = Object.entries(stack).flatMap(([name, value]) => linesOf(name, withReferences(value)));
-  return [...ofStack, ...resources].map((line) => line.replace(/(Deployment[0-9A-F]{8})[0-9a-f]{32}/g, '$1'));
+  return [...ofStack, ...resources].map((line) =>
+    line.replace(/(Deployment[0-9A-F]{8})[0-9a-f]{32}/g, '$1').replace(RUNBOOK, 'RUNBOOK.md'),
+  );
 }
 
 const byDefault = deployed({});

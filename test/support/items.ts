@@ -5,12 +5,11 @@ import type { LocalStack } from '../../infra/local/stack.ts';
 
 /** Writes many items directly, like those of a busy project. */
 export async function writeItems(
-  { template }: LocalStack,
+  { tableName: TableName }: LocalStack,
   databaseEndpoint: string,
   items: readonly Record<string, unknown>[],
 ): Promise<void> {
   const client = dynamoDbClient(databaseEndpoint);
-  const TableName = template.ref(template.ofType('AWS::DynamoDB::Table')[0]?.id ?? '');
   const left = [...items];
   const write = async () => {
     for (let item = left.pop(); item; item = left.pop())

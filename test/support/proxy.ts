@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { readBody } from '../../infra/local/services/bodies.ts';
+import { readBytes } from '../../infra/local/services/bodies.ts';
+import { listen } from './endpoints.ts';
 
 interface Message {
   headers: http.IncomingHttpHeaders;
@@ -11,7 +11,7 @@ interface ProxiedRequest extends Message {
   method: string;
   path: string;
 }
-export interface ProxiedResponse extends Message {
+interface ProxiedResponse extends Message {
   status: number;
 }
 
@@ -21,11 +21,15 @@ export interface Breakage {
   response?(response: ProxiedResponse, request: ProxiedRequest): void;
 }
 
-/** Forwards requests to `target` with deliberate changes. With `tls`, it uses https. */
-export async function startProxy(target: string, { request, response }: Breakage = {}, tls?: https.ServerOptions) {
+/** Forwards requests to `target` with deliberate changes until the tests of the file have ended. With `tls`, it uses https. Returns its URL. */
+export async function startProxy(
+  target: string,
+  { request, response }: Breakage = {},
+  tls?: https.ServerOptions,
+): Promise<string> {
   const handle: http.RequestListener = async (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
-    const asked: ProxiedRequest = { method, path: url, headers, body: (await readBody(incoming)) ?? Buffer.alloc(0) };
+    const asked: ProxiedRequest = { method, path: url, headers, body: await readBytes(incoming) };
     request?.(asked);
     const answered = await forward(target, asked);
     response?.(answered, asked);
@@ -33,11 +37,7 @@ export async function startProxy(target: string, { request, response }: Breakage
     outgoing.writeHead(answered.status, rest).end(answered.body);
   };
   const server = tls ? https.createServer(tls, handle) : http.createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => server.close().closeAllConnections(),
-  };
+  return `${tls ? 'https' : 'http'}://127.0.0.1:${await listen(server)}`;
 }
 
 function forward(target: string, { method, path, headers, body }: ProxiedRequest): Promise<ProxiedResponse> {
@@ -45,8 +45,7 @@ function forward(target: string, { method, path, headers, body }: ProxiedRequest
   return new Promise((resolve, reject) => {
     const options = { method, headers: { ...rest, Host: host, 'content-length': String(body.length) } };
     const sent = http.request(target + path, options, async (response) => {
-      const received = (await readBody(response)) ?? Buffer.alloc(0);
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received });
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await readBytes(response) });
     });
     sent.on('error', reject).end(body);
   });

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { expect } from 'vitest';
+import { readText } from '../../infra/local/services/bodies.ts';
 import { afterFile } from './after-file.ts';
 import { listen } from './endpoints.ts';
 import { openApi, violationsOf } from './openapi.ts';
@@ -49,9 +50,7 @@ export async function startReceiver(behaviour: Behaviour = 200): Promise<TestRec
   const received: Received[] = [];
   const faults = new Set<string>();
   const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const delivery = { headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() };
+    const delivery = { headers: request.headers as Record<string, string>, body: await readText(request) };
     received.push(delivery);
     for (const fault of faultsIn(delivery)) faults.add(fault);
     if (typeof current === 'number') response.writeHead(current).end();

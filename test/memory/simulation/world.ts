@@ -254,7 +254,6 @@ export class World {
   }
 
   private passTime(): void {
-    if (this.timers.length === 0) return;
     let next = 0;
     for (let i = 1; i < this.timers.length; i++) {
       const [a, b] = [this.timers[i] as Timer, this.timers[next] as Timer];

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { checks } from '../../../infra/commands/smoke/checks.ts';
 import type { Received } from '../../../infra/commands/smoke/run.ts';
 import { CLEAN_UP, runChecks } from '../../../infra/commands/smoke/smoke.ts';
 import { type LocalReceiver, startLocalReceiver } from '../../../infra/local/receiver.ts';
 import type { SentEmail } from '../../../infra/local/services/ses.ts';
+import { afterFile } from '../../support/after-file.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { type Breakage, startProxy } from '../../support/proxy.ts';
 import { createWebhook } from '../../support/requests.ts';
@@ -21,27 +22,19 @@ const TLS = 'TLS: accepts 1.3 and rejects 1.2';
 const REVOKED = 'Authorizer: an allowlist and a revocation apply to the next request';
 const SIGNED = 'Delivery: the signed events of a document and of an expired lease arrive';
 tls.setDefaultCACertificates([...tls.getCACertificates(), pem('authority')]);
-const stops: (() => void)[] = [];
 const received: Received[] = [];
 let receiver: LocalReceiver;
 beforeAll(async () => {
   const timer = setInterval(() => service.stack.clock.advance(900), 100);
-  stops.push(() => clearInterval(timer));
   receiver = await startLocalReceiver(0, '', ({ headers }, body) => {
     received.push({ headers, body });
     return 204;
   });
+  afterFile(() => {
+    clearInterval(timer);
+    receiver.close();
+  });
 });
-afterAll(() => {
-  receiver.close();
-  for (const stop of stops) stop();
-});
-
-async function proxied(...args: Parameters<typeof startProxy>): Promise<string> {
-  const { url, close } = await startProxy(...args);
-  stops.push(close);
-  return url;
-}
 
 interface Broken {
   service?: Breakage;
@@ -53,9 +46,9 @@ async function outcomeOf(subject: string, { service: broken, tunnel }: Broken, n
   const { adminKey: key } = await service.project();
   const run = runChecks(
     checks.filter((check) => check.name === subject),
-    { key, baseUrl: await proxied(service.stack.baseUrl, broken) },
+    { key, baseUrl: await startProxy(service.stack.baseUrl, broken) },
     {
-      receiver: { url: await proxied(`http://127.0.0.1:${receiver.port}`, tunnel), received },
+      receiver: { url: await startProxy(`http://127.0.0.1:${receiver.port}`, tunnel), received },
       signal: new AbortController().signal,
     },
   );
@@ -104,7 +97,7 @@ describe('npm run ops -- smoke', () => {
     const response: Breakage['response'] = (response, { path }) => {
       if (path.endsWith('/nothing')) response.body = Buffer.from('\u009b2J');
     };
-    const args = ['smoke', '--key', adminKey, '--base-url', await proxied(service.stack.baseUrl, { response })];
+    const args = ['smoke', '--key', adminKey, '--base-url', await startProxy(service.stack.baseUrl, { response })];
     const { status, stdout } = await ran(ops, args);
     expect([status, stdout]).toEqual([1, expect.stringContaining(' passed, 1 failed, 2 skipped\n')]);
     expect(stdout).toContain('\\u009b2J');
@@ -121,7 +114,7 @@ describe('npm run ops -- smoke', () => {
       if (text.includes('an allowlist')) process.emit(interruption);
     };
     const variables = { DOCUMENT_SYNC_KEY: project.adminKey };
-    const args = ['smoke', '--base-url', await proxied(service.stack.baseUrl, { request })];
+    const args = ['smoke', '--base-url', await startProxy(service.stack.baseUrl, { request })];
     const { status } = await ran(ops, args, {}, { print, variables });
     expect(printed).toMatch(/interrupted[\s\S]*passed +Deletes the resources/);
     expect(status).toBe(1);
@@ -187,7 +180,7 @@ describe('a check fails', () => {
     ['failed', { maxVersion: 'TLSv1.2' }, 'TLS 1.3: '],
   ] as const)('unless TLS is right: it %s with %j', async (outcome, versions, reason) => {
     const certificate = { key: pem('key'), cert: pem('valid') };
-    const baseUrl = await proxied(service.stack.baseUrl, {}, { ...certificate, ...versions });
+    const baseUrl = await startProxy(service.stack.baseUrl, {}, { ...certificate, ...versions });
     const result = await checks
       .find(({ name }) => name === TLS)
       ?.run({ baseUrl } as never)

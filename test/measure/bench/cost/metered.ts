@@ -46,8 +46,7 @@ export async function startMetered(assembly: string, speed: number) {
     /** Excludes stats, which are stored for more than a year. */
     async storedBytes(): Promise<number> {
       const client = dynamoDbClient(databaseEndpoint);
-      const [table] = stack.template.ofType('AWS::DynamoDB::Table');
-      const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.template.ref(table?.id ?? '') }));
+      const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.tableName }));
       client.destroy();
       const items = Items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
       return items.reduce((total, item) => total + ITEM_OVERHEAD_BYTES + sizeOf(item as never), 0);

@@ -1,3 +1,5 @@
+import { withReferences } from '../../../infra/resources.ts';
+
 /** Properties whose change makes CloudFormation replace a resource (the `createOnlyProperties` of its resource schema). */
 const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::DynamoDB::Table': ['TableName', 'ImportSourceSpecification', 'KeySchema'],
@@ -22,15 +24,6 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
 
 type Resources = Record<string, { Type: string; Properties?: Record<string, unknown> }>;
 
-/** A property with references as text in the format of `Fn::Sub`. */
-const readable = (property: unknown): unknown =>
-  JSON.parse(JSON.stringify(property), (_, value) => {
-    if (value?.Ref) return `\${${value.Ref}}`;
-    if (value?.['Fn::GetAtt']) return `\${${value['Fn::GetAtt'].join('.')}}`;
-    const [separator, parts] = value?.['Fn::Join'] ?? [];
-    return parts?.join(separator) ?? value;
-  });
-
 /** CloudFormation replaces a role of a function together with the function, but a pending schedule keeps its role. */
 const isReplaceable = (Type: string, { AssumeRolePolicyDocument }: Record<string, unknown>): boolean =>
   Type === 'AWS::IAM::Role' && !JSON.stringify(AssumeRolePolicyDocument).includes('scheduler.amazonaws.com');
@@ -41,7 +34,7 @@ export function keptResources(resources: Resources): Record<string, object> {
     if (isReplaceable(Type, Properties)) return [];
     const fixed = CREATE_ONLY[Type]
       ?.filter((name) => name in Properties)
-      .map((name) => [name, readable(Properties[name])]);
+      .map((name) => [name, withReferences(Properties[name])]);
     return fixed ? [[id, { Type, ...Object.fromEntries(fixed) }]] : [];
   });
   return Object.fromEntries(kept.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
