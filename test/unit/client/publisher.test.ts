@@ -38,11 +38,14 @@ async function reporting(options: PublisherOptions) {
 }
 
 describe('a batch', () => {
-  it('gathers events for a second', async () => {
+  it.each([
+    [undefined, 1],
+    [5, 5],
+  ])('gathers events for a second, or for another time: %s', async (maxWaitSeconds, wait) => {
     const { requests, access } = ingest();
-    const { publishAll, published } = await reporting(access);
+    const { publishAll, published } = await reporting({ ...access, maxWaitSeconds });
     await publishAll([1, 2]);
-    await seconds(0.9);
+    await seconds(wait - 0.1);
     await publishAll([3]);
     expect(requests).toEqual([]);
     await seconds(0.1);
@@ -121,7 +124,7 @@ describe('a failed request', () => {
     expect(stats()).toEqual({ buffered: 0, published: 1, rejected: 0, refused: 0, retries: 8 });
   });
 
-  it('is repeated with the same key without a response for 30 seconds', async () => {
+  it('is repeated with the same key without a response for 30 seconds, and ended by close', async () => {
     const after = (ms: number) => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new Error('Timeout')), ms);
@@ -133,16 +136,22 @@ describe('a failed request', () => {
     const hanging: typeof fetch = async (url, init) => {
       const response = await access.fetch(url, init);
       const { signal } = init as { signal: AbortSignal };
-      if (signals.push(signal) > 1) return response;
+      if (signals.push(signal) === 2) return response;
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     };
-    const { publishAll, reasons } = await reporting({ ...access, fetch: hanging });
+    const { publishAll, reasons, flush, close, stats } = await reporting({ ...access, fetch: hanging });
     await publishAll([1]);
     await seconds(1 + 29.9);
     expect([signals.length, reasons]).toEqual([1, []]);
     await seconds(0.1 + 1);
     expect(reasons).toEqual(['Timeout']);
     expect(requests[1]).toEqual(requests[0]);
+    await publishAll([2]);
+    void flush();
+    const closing = close(0);
+    await seconds(0);
+    expect(signals[2]?.aborted).toBe(true);
+    expect([await closing, reasons, stats().retries]).toEqual([1, ['Timeout'], 1]);
   });
 
   it.each([
@@ -200,75 +209,101 @@ describe('an invalid event', () => {
 describe('the buffer', () => {
   it('lets callers wait for room, and refuses more of them', async () => {
     let isDown = true;
-    const { access, accepted } = ingest({ fate: () => (isDown ? { status: 503 } : 'works') });
+    const { access, accepted, requests } = ingest({ fate: () => (isDown ? { status: 503 } : 'works') });
     const { publish, publishAll, stats } = await reporting({ ...access, maxBuffered: 3 });
     await publishAll([1, 2, 3]);
+    await seconds(0);
+    expect(requests).toHaveLength(1);
     const late = vi.fn();
     const calls = [4, 5, 6].map((revision) => publish(event(revision)).then(late));
     await expect(publish(event(7))).rejects.toThrow('The buffer is full, and 3 calls wait for room.');
     await seconds(5);
     expect(late).not.toHaveBeenCalled();
-    expect(stats()).toMatchObject({ buffered: 3, refused: 1 });
+    const before = stats();
     isDown = false;
     await seconds(60);
     await Promise.all(calls);
     expect(revisionsOf(accepted)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(before).toMatchObject({ buffered: 3, published: 0, refused: 1 });
   });
 
-  it('keeps the order of the calls in an outbox that is slow', async () => {
+  it('lets 10,000 calls wait by default', async () => {
+    const outbox = { ...memoryOutbox(), add: () => new Promise<void>(() => {}) };
+    const { publish } = await reporting({ ...ingest().access, outbox });
+    for (const revision of upTo(10_000)) void publish(event(revision));
+    await expect(publish(event(0))).rejects.toThrow('The buffer is full, and 10000 calls wait for room.');
+  });
+
+  it('keeps the order of the calls, and the events as they were then, in an outbox that is slow', async () => {
     const { access, accepted } = ingest();
     const inner = memoryOutbox();
-    const delays = [3000, 1, 2000];
+    const delays = [3000, 1, 2000, 1];
     const add = async (text: string) => {
       await new Promise((resolve) => setTimeout(resolve, delays.shift()));
       return inner.add(text);
     };
-    const { publishAll, flush } = await reporting({ ...access, outbox: { ...inner, add } });
+    const { publish, publishAll, flush } = await reporting({ ...access, outbox: { ...inner, add } });
     const calls = publishAll([1, 2, 3]);
+    const last = event(4);
+    const call = publish(last);
+    Object.assign(last.data, { revision: 9 });
     const flushed = flush(); // waits for them
     await seconds(10);
-    await Promise.all([calls, flushed]);
-    expect(revisionsOf(accepted)).toEqual([1, 2, 3]);
+    await Promise.all([calls, call, flushed]);
+    expect(revisionsOf(accepted)).toEqual([1, 2, 3, 4]);
   });
 
   it('accepts no event over 256 KiB, and none that its outbox cannot store', async () => {
     const { access, accepted } = ingest();
     const outbox = memoryOutbox();
     const add = vi.spyOn(outbox, 'add');
-    const { publish, flush } = await reporting({ ...access, outbox });
+    const remove = vi.spyOn(outbox, 'remove');
+    const { publish, flush, reasons } = await reporting({ ...access, outbox, maxBuffered: 1 });
     await expect(publish(event(1, 'a', { text: 'é'.repeat(131_072) }))).rejects.toThrow('at most 262144 bytes');
     add.mockImplementationOnce(() => Promise.reject(new Error('The disk is full')));
     await expect(publish(event(2))).rejects.toThrow('The disk is full');
+    remove.mockImplementationOnce(() => Promise.reject(new Error('locked')));
     await publish(event(3));
-    await flush();
+    const flushed = flush();
+    await seconds(1);
+    await flushed;
     expect(revisionsOf(accepted)).toEqual([3]);
+    expect(reasons).toEqual(['Error: locked']);
   });
 });
 
 describe('flush and close', () => {
   it('publish immediately, and close accepts no more events', async () => {
-    const { access, accepted, requests } = ingest();
+    const fate = (_: unknown, count: number) => {
+      if (count === 1) void publish(event(2)); // during the flush, which does not wait for it
+      return 'works' as const;
+    };
+    const { access, accepted, requests } = ingest({ fate });
     const { publish, flush, close } = await reporting(access);
     void publish(event(1));
     await flush();
     expect(revisionsOf(accepted)).toEqual([1]);
-    void publish(event(2));
     await seconds(0.9);
     expect(requests).toHaveLength(1);
     expect(await close()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
     expect(revisionsOf(accepted)).toEqual([1, 2]);
     await expect(publish(event(3))).rejects.toThrow('The publisher is closed.');
   });
 
-  it('leave events in the outbox if the service does not respond, and tell waiting callers', async () => {
+  it.each([
+    [5, 5],
+    [undefined, 10],
+  ])('leave events in the outbox without responses for %s seconds, and tell waiting callers', async (given, wait) => {
     const outbox = memoryOutbox();
     const { access } = ingest({ fate: () => ({ status: 503 }) });
-    const { publish, close } = await reporting({ ...access, outbox, maxBuffered: 1 });
+    const { publish, flush, close } = await reporting({ ...access, outbox, maxBuffered: 1 });
     await publish(event(1));
     const waiting = expect(publish(event(2))).rejects.toThrow('The publisher is closed.');
-    const closing = close(5);
-    await seconds(5);
-    expect(await closing).toBe(1);
+    const ended = vi.fn();
+    void Promise.all([flush(), close(given)]).then(ended);
+    await seconds(wait);
+    expect(ended).toHaveBeenCalledWith([undefined, 1]);
     await waiting;
     const up = ingest();
     await reporting({ ...up.access, outbox });

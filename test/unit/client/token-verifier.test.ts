@@ -71,6 +71,9 @@ describe('a token verifier', () => {
     expect(sent).toHaveLength(3);
     await verifyToken('a');
     expect(sent).toHaveLength(4);
+    vi.setSystemTime(NOW + 60_000);
+    for (const token of ['c', 'd', 'c']) await verifyToken(token); // `c` is newer than `a` then
+    expect(sent).toHaveLength(6);
   });
 
   it('throws if the service does not check the token, and asks again', async () => {
