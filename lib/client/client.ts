@@ -1,6 +1,6 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
-import type { Access } from './publish-batch.ts';
+import { type Access, reasonOf } from './publish-batch.ts';
 
 export interface ClientOptions extends Access {
   /** How often a request is repeated after a 429 or 503 response. The default is 2. */
@@ -55,13 +55,13 @@ type OperationOf<Path extends ListPath> = paths[Path]['get'];
 type EntryOf<Path extends ListPath> =
   OperationOf<Path>['responses'][200]['content']['application/json']['data'][number];
 
-/** An unsuccessful response. `problem.code` states the reason. */
+/** An unsuccessful response. `problem.code` states the reason. The response of a proxy has only a status. */
 export class ApiError extends Error {
-  readonly problem: ProblemDocument;
+  readonly problem: Pick<ProblemDocument, 'status'> & Partial<ProblemDocument>;
 
-  constructor(problem: ProblemDocument) {
-    super(`${problem.status} ${problem.code}: ${problem.detail}`);
-    this.problem = problem;
+  constructor(status: number, problem?: ProblemDocument) {
+    super(reasonOf(status, problem));
+    this.problem = problem?.code ? problem : { status };
   }
 }
 
@@ -71,11 +71,14 @@ export async function* entriesOf<Path extends ListPath>(
   path: Path,
   params: Omit<OperationOf<Path>['parameters'], 'header' | 'cookie'> = {} as never,
 ): AsyncGenerator<EntryOf<Path>> {
-  const get = client.GET as (path: string, init: object) => Promise<{ data?: Page; error?: ProblemDocument }>;
+  const get = client.GET as (
+    path: string,
+    init: object,
+  ) => Promise<{ data?: Page; error?: ProblemDocument; response: Response }>;
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = { ...(params.query as object | undefined), ...(cursor !== undefined && { cursor }) };
-    const { data, error } = await get(path, { params: { ...params, query } });
-    if (!data) throw new ApiError(error as ProblemDocument);
+    const { data, error, response } = await get(path, { params: { ...params, query } });
+    if (!data) throw new ApiError(response.status, error);
     yield* data.data as EntryOf<Path>[];
     cursor = data.next_cursor;
   }

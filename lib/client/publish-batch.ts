@@ -63,11 +63,15 @@ function outcomeOf({ status, headers }: Response, text: string): Outcome {
   const problem = problemIn(text);
   if (problem && REJECTIONS.includes(problem.code)) return { type: 'rejected', problem, invalid: invalidIn(problem) };
   if (problem?.code === 'idempotency_key_reused') return { type: 'reused' };
-  const reason = problem ? `${status} ${problem.code}: ${problem.detail}` : `${status} without a problem document`;
+  const reason = reasonOf(status, problem);
   const seconds = /^\d+$/.exec(headers.get('Retry-After') ?? '')?.[0];
   if (seconds === undefined) return { type: 'failed', reason };
   return { type: 'failed', reason, retryAfterSeconds: Math.min(Number(seconds), MAX_RETRY_AFTER_SECONDS) };
 }
+
+/** Describes an unsuccessful response. That of a proxy contains no problem document, but it can contain other JSON. */
+export const reasonOf = (status: number, problem: Rejection | null | undefined): string =>
+  problem?.code ? `${status} ${problem.code}: ${problem.detail}` : `${status} without a problem document`;
 
 function problemIn(text: string): Rejection | null {
   try {

@@ -74,15 +74,24 @@ describe('the npm package', () => {
       const body = { url: 'https://example.com/hook', events: ['document.changed'] };
       const { data } = await client.POST('/v1/webhooks', { body });
       const { error } = await client.GET('/v1/keys/{key}', { params: { path: { key: 'key_none' } } });
-      const other = createClient({ baseUrl, credential: 'nonsense' });
-      const rejected = await entriesOf(other, '/v1/events').next().catch((thrown) => thrown);
-      console.log(JSON.stringify([documents, data.url, error.code, rejected instanceof ApiError, rejected.problem.status]));`;
+      const rejected = [];
+      const proxied = (body) => async () =>
+        new Response(body, { status: 502, headers: { 'Content-Length': String(body.length) } });
+      for (const send of [fetch, proxied(''), proxied('<h1>'), proxied('{"message":"Bad gateway"}')]) {
+        const other = createClient({ baseUrl, credential: 'nonsense', fetch: send });
+        const thrown = await entriesOf(other, '/v1/events').next().catch((thrown) => thrown);
+        rejected.push([thrown instanceof ApiError, thrown.message, thrown.problem.status]);
+      }
+      console.log(JSON.stringify([documents, data.url, error.code, ...rejected]));`;
+    const proxied = [true, '502 without a problem document', 502];
     expect(await runModule(source, service.stack.baseUrl, adminKey)).toEqual([
       ['a', 'b', 'c'],
       'https://example.com/hook',
       'not_found',
-      true,
-      401,
+      [true, expect.stringMatching(/^401 unauthorized: ./), 401],
+      proxied,
+      proxied,
+      proxied,
     ]);
   });
 

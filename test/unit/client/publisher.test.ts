@@ -155,17 +155,17 @@ describe('a failed request', () => {
   });
 
   it.each([
-    [401, { code: 'unauthorized' }],
-    [409, { code: 'idempotency_in_progress' }],
-    [400, { message: 'from a proxy' }],
-    [400, '<h1>Bad request</h1>'],
-  ])('keeps its events after %i %o', async (status, problem) => {
+    [401, { code: 'unauthorized' }, '401 unauthorized: Rejected.'],
+    [409, { code: 'idempotency_in_progress' }, '409 idempotency_in_progress: Rejected.'],
+    [400, { message: 'from a proxy' }, '400 without a problem document'],
+    [400, '<h1>Bad request</h1>', '400 without a problem document'],
+  ])('keeps its events after %i %o', async (status, problem, reason) => {
     const { accepted, access } = ingest({ fate: (_, count) => (count === 1 ? { status, problem } : 'works') });
-    const { publishAll, rejected } = await reporting(access);
+    const { publishAll, rejected, reasons } = await reporting(access);
     await publishAll([1]);
     await seconds(10);
     expect(revisionsOf(accepted)).toEqual([1]);
-    expect(rejected).toEqual([]);
+    expect([rejected, reasons]).toEqual([[], [reason]]);
   });
 
   it('gets another key if its key belongs to other events', async () => {
