@@ -1,6 +1,6 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
-import { type Access, reasonOf } from './publish-batch.ts';
+import { type Access, reasonOf, retryAfterOf } from './publish-batch.ts';
 
 export interface ClientOptions extends Access {
   /** How often a request is repeated after a 429 or 503 response. The default is 2. */
@@ -26,7 +26,7 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
         const response = await send(request.clone());
         if (retries >= maxRetries || (response.status !== 429 && response.status !== 503)) return response;
         await response.body?.cancel();
-        await wait(Number(response.headers.get('Retry-After') ?? 1));
+        await wait(retryAfterOf(response) ?? 1);
       }
     },
   });

@@ -59,14 +59,17 @@ export async function publishBatch(
   }
 }
 
-function outcomeOf({ status, headers }: Response, text: string): Outcome {
+function outcomeOf(response: Response, text: string): Outcome {
   const problem = problemIn(text);
   if (problem && REJECTIONS.includes(problem.code)) return { type: 'rejected', problem, invalid: invalidIn(problem) };
   if (problem?.code === 'idempotency_key_reused') return { type: 'reused' };
-  const reason = reasonOf(status, problem);
+  return { type: 'failed', reason: reasonOf(response.status, problem), retryAfterSeconds: retryAfterOf(response) };
+}
+
+/** The seconds in `Retry-After`. `undefined`: none, or a date. */
+export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = /^\d+$/.exec(headers.get('Retry-After') ?? '')?.[0];
-  if (seconds === undefined) return { type: 'failed', reason };
-  return { type: 'failed', reason, retryAfterSeconds: Math.min(Number(seconds), MAX_RETRY_AFTER_SECONDS) };
+  return seconds === undefined ? undefined : Math.min(Number(seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
 /** Describes an unsuccessful response. That of a proxy contains no problem document, but it can contain other JSON. */

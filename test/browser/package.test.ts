@@ -100,11 +100,12 @@ describe('the npm package', () => {
       import { createClient } from '@document-sync-service/client';
       const [keys, waits] = [[], []];
       globalThis.setTimeout = (act, ms) => void (waits.push(ms), act());
-      const answers = [429, 503, 201, 503, 503, 503, 500];
+      const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
+      const answers = [[429, '2'], [503, '86400'], [201], [503, date], [503], [503], [500]];
       const send = async (request) => {
         keys.push(request.headers.get('Idempotency-Key') + await request.text());
-        const status = answers.shift();
-        const headers = { 'Content-Type': 'application/json', ...(keys.length < 5 && { 'Retry-After': '2' }) };
+        const [status, retryAfter] = answers.shift();
+        const headers = { 'Content-Type': 'application/json', ...(retryAfter && { 'Retry-After': retryAfter }) };
         return new Response('{}', { status, headers });
       };
       const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
@@ -114,7 +115,7 @@ describe('the npm package', () => {
       const third = await client.GET('/v1/events');
       const statuses = [first, second, third].map(({ response }) => response.status);
       console.log(JSON.stringify([statuses, keys.length, new Set(keys).size, waits]));`;
-    expect(await runModule(source)).toEqual([[201, 503, 500], 7, 2, [2000, 2000, 2000, 1000]]);
+    expect(await runModule(source)).toEqual([[201, 503, 500], 7, 2, [2000, 3_600_000, 1000, 1000]]);
   });
 
   it('keeps the idempotency key of its caller, and the filters of a list on every page from a given one', async () => {
