@@ -128,6 +128,15 @@ describe('the delivery log', () => {
       expect(found).toMatchObject([{ eventId: event.id, test: true }]);
     });
 
+    it('is counted up to two pages of each of 16 partitions and five statuses', async () => {
+      let queries = 0;
+      const query: Table['query'] = async () => ({
+        ...{ items: [], count: 1 },
+        next: ++queries < 1000 ? { pk: '', sk: '' } : undefined,
+      });
+      expect(await deliveryLog({ ...table, query }).countRecoverable('whk_1', all)).toBe(2 * 16 * 5);
+    });
+
     it('finds a delivery only once, because it is then in progress', async () => {
       const { webhookId } = await fill();
       const found: DeliveryRecord[] = [];

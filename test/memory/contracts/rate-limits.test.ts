@@ -17,8 +17,12 @@ describe('rate limits', () => {
   const take = async (webhookId: string, limit: number, count: number, at = now, from = table) =>
     (await takeSlots(from, webhookId, limit, requests(count), at)).map((turn) => untilOf(turn, at));
 
-  it('gives the tokens and slots of concurrent writers once', async () => {
+  it.each([
+    ['a new webhook', false],
+    ['a webhook after a pause', true],
+  ])('gives the tokens and slots of concurrent writers once: %s', async (_, isUsed) => {
     const id = newId('whk');
+    if (isUsed) await take(id, 4, 1, now - HOUR_MS);
     const taken = (await Promise.all(Array.from({ length: 12 }, () => take(id, 4, 2)))).flat();
     expect(taken.filter((wait) => wait === null)).toHaveLength(5);
     const slots = taken.filter((wait) => typeof wait === 'number').sort((a, b) => a - b);

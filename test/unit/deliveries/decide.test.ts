@@ -41,6 +41,11 @@ describe('a message', () => {
     ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
     ['is skipped for a suspended project', { isSuspended: true }, 'skip'],
     [
+      'is skipped as a test of a suspended project',
+      { isSuspended: true, isTest: true, webhook: disabled, isDeferred: true },
+      'skip',
+    ],
+    [
       'is canceled as a retry of a suspended project',
       { isSuspended: true, message: { attempt: 2 }, delivery: {} },
       'cancel',

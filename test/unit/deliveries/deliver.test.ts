@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../../lib/aws/items.ts';
+import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import type { Lane } from '../../../lib/deliveries/lanes.ts';
 import { retrying } from '../../memory/contracts/builders.ts';
 import { VARIABLES } from '../../support/runtime.ts';
@@ -194,6 +194,19 @@ describe('a message', () => {
     expect(await own.delivery()).toMatchObject({ status: 'succeeded' });
   });
 
+  it('is received again if its webhook cannot be read, and the others of its batch are delivered', async () => {
+    const own = await laneFunction();
+    own.fault = async ({ name, input }) => {
+      if (name !== 'BatchGet') return undefined;
+      const keys: ItemKey[] = input.RequestItems.table.Keys;
+      const unread = keys.filter(({ sk }) => sk === 'whk_2');
+      const items = await own.table.batchGet(keys.filter((key) => !unread.includes(key)));
+      return { Responses: { table: items.filter(Boolean) }, UnprocessedKeys: { table: { Keys: unread } } };
+    };
+    expect(await own.run(message({ webhookId: 'whk_2' }), message())).toEqual([0]);
+    expect(await own.delivery()).toMatchObject({ status: 'succeeded' });
+  });
+
   it('is received again if another run recorded its attempt, because that run may have stopped before the retry', async () => {
     const own = await laneFunction();
     own.answer = async (...args) => {
@@ -208,6 +221,7 @@ describe('a message', () => {
   it('is delivered once although it is twice in a batch', async () => {
     const own = await laneFunction();
     expect(await own.run(message(), message())).toEqual([]);
-    expect([own.posts.length, own.lines.length]).toEqual([1, 1]);
+    const line = expect.objectContaining({ level: 'info', event: 'delivery.attempted' });
+    expect([own.posts.length, own.lines]).toEqual([1, [line]]);
   });
 });

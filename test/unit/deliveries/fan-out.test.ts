@@ -128,7 +128,9 @@ describe('a batch of events', () => {
   async function fannedOut(events: readonly (StoredEvent | null)[], given: Given = {}) {
     const { failing, keep = async () => {}, ...batch } = given;
     const [done, kept, failures]: [string[], unknown[][], string[]] = [[], [], []];
-    const log = { info() {}, warn() {}, error: (name: string) => void failures.push(name) };
+    const counts = {};
+    const info = (_: string, fields: object) => void Object.assign(counts, fields);
+    const log = { info, warn() {}, error: (name: string) => void failures.push(name) };
     const { runtime, table } = memoryBackend({ clock: () => now, log }, ({ name, input }) => {
       if (name === failing) throw outage;
       if (name === 'Query') done.push(`read ${input.ExpressionAttributeValues[':pk']}`);
@@ -152,15 +154,23 @@ describe('a batch of events', () => {
     }));
     const response = (await handle({ Records, ...batch } as never, {} as Context)) as DynamoDBBatchResponse;
     const repeated = response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-    return { repeated, done: done.sort(), kept, failures, skipped: await deliveryLog(table).get('whk_3', 'evt_2') };
+    return {
+      repeated,
+      done: done.sort(),
+      kept,
+      failures,
+      counts,
+      skipped: await deliveryLog(table).get('whk_3', 'evt_2'),
+    };
   }
 
   it('goes to the webhooks of its space, which are read once', async () => {
     const others = [event({ environment: 'sandbox' }), event({ projectId: 'prj_2' })];
-    const { repeated, done, skipped } = await fannedOut([event(), event({ id: 'evt_2' }), ...others]);
+    const { repeated, done, counts, skipped } = await fannedOut([event(), event({ id: 'evt_2' }), ...others]);
     const read = ['prj_1#live', 'prj_1#sandbox', 'prj_2#live'].map((space) => `read HOOKS#${space}`);
     expect(done).toEqual([...read, ...['whk_1', 'whk_1', 'whk_2', 'whk_2'].map((id) => `send ${id}`)]);
     expect([repeated, skipped]).toEqual([[], expect.objectContaining({ status: 'skipped', run: 0, endedAt: now })]);
+    expect(counts).toEqual({ events: 4, deliveries: 4, skipped: 2, set_aside: 0 });
   });
 
   it.each(['Query', 'SendMessageBatch', 'Update'])('is received again during an outage of %s', async (failing) => {
@@ -169,9 +179,10 @@ describe('a batch of events', () => {
   });
 
   it('sets an event aside that fails for another reason, and continues', async () => {
-    const { repeated, kept, failures, done } = await fannedOut([null, event()]);
+    const { repeated, kept, failures, done, counts } = await fannedOut([null, event()]);
     expect(kept).toEqual([[expect.objectContaining({ eventID: '0' }), expect.any(Error)]]);
     expect([repeated, failures, done.length]).toEqual([[], ['event.set_aside'], 3]);
+    expect(counts).toEqual({ events: 1, deliveries: 2, skipped: 1, set_aside: 1 });
   });
 
   it('is received again if an event cannot be set aside', async () => {

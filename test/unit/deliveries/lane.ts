@@ -66,12 +66,13 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   const changeable = {
     answer: responds(200),
     time: now,
-    /** Runs before a command has an effect. Throws if it must fail. */
-    fault: (_command: Command): void | Promise<void> => {},
+    /** Runs before a command has an effect. Throws if it must fail, or returns another response. */
+    fault: (_command: Command): unknown => {},
   };
   const runtime = runtimeWith(
     async (command) => {
-      await changeable.fault(command);
+      const response = await changeable.fault(command);
+      if (response) return response;
       commands.push(command);
       const isOfTable = !['SendMessageBatch', 'CreateSchedule', 'SendEmail'].includes(command.name);
       return isOfTable ? memory.execute(command) : {};

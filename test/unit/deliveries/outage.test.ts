@@ -183,11 +183,11 @@ describe('the rate limit of a webhook', () => {
     ]);
   });
 
-  it('is not checked before the time of a slot, even after several queue delays', async () => {
-    const own = await laneFunction({ maxPerSecond: 2 });
+  it.each(['quick', 'slow'] as const)('is not checked before the time of a slot, in the %s lane', async (lane) => {
+    const own = await laneFunction({ maxPerSecond: 2, slowUntil: lane === 'slow' ? now + 60_000 : 0 }, { lane });
     const early = message({ slot: { at: now + 2000_000, maxPerSecond: 2 } });
     expect(await own.run(early)).toEqual([]);
-    expect([own.posts, own.sent()]).toMatchObject([[], [{ delaySeconds: 900, body: early }]]);
+    expect([own.posts, own.sent()]).toMatchObject([[], [{ lane, delaySeconds: 900, body: early }]]);
   });
 
   it('does not apply once it is removed, or while the webhook is disabled', async () => {

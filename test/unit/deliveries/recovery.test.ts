@@ -27,11 +27,11 @@ describe('a recoverable delivery', () => {
 });
 
 it('a recovery covers by default what ended since a minute before the outage, because clocks differ', () => {
-  expect(windowOf(webhook({ undeliveredSince: now }), {}, now)).toEqual({
-    since: now - EVENT_RETENTION_MS,
-    until: now + 60_000,
-    endedSince: now - 60_000,
-  });
+  const all = { since: now - EVENT_RETENTION_MS, until: now + 60_000 };
+  const failing = webhook({ undeliveredSince: now });
+  expect(windowOf(failing, {}, now)).toEqual({ ...all, endedSince: now - 60_000 });
+  expect(windowOf(failing, { until: now }, now)).toEqual({ ...all, until: now, endedSince: now - 60_000 });
+  expect(windowOf(webhook(), {}, now)).toEqual(all);
 });
 
 describe('a page of a recovery', () => {
@@ -73,6 +73,8 @@ describe('a page of a recovery', () => {
     };
     expect(await own.run(page())).toEqual([0]);
     expect(await runs()).toEqual(['failed 0', 'failed 1']);
+    const fields = { project_id: 'prj_1', environment: 'live', webhook_id: 'whk_1' };
+    expect(own.named('delivery.handling_failed')).toMatchObject([fields]);
   });
 
   it('waits for all runs when one of them fails, and continues when it is received again', async () => {

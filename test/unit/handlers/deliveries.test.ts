@@ -294,16 +294,23 @@ describe('a recovery', () => {
     expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(4);
   });
 
-  it('contains by default what failed before a pause in the same outage', async () => {
+  it('contains by default what failed before a pause in the same outage, or what its window has', async () => {
     const client = await live();
     const { id } = await createWebhook(client, service.endpoint(400).url);
-    await publish(client);
+    const failed = await publish(client);
     await service.settle();
     for (const status of ['enabled', 'disabled']) {
       await service.clock.advance(3_600_000);
       await client('PATCH', `/v1/webhooks/${id}`, { body: { status } });
     }
     expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 1 });
+    const skipped = await publish(client);
+    await service.settle();
+    const body = { enable: true, since: failed.body.timestamp, until: skipped.body.timestamp };
+    expect((await client('POST', `/v1/webhooks/${id}/recover`, { body })).body).toEqual({ count: 1 });
+    await service.settle();
+    const left = await listed(client, `/v1/webhooks/${id}/deliveries?status=skipped`);
+    expect(left.map(({ event_id }) => event_id)).toEqual([skipped.body.id]);
   });
 
   it('contains a retry that is more than a day late', async () => {
