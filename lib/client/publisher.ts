@@ -29,6 +29,7 @@ export async function publisher<Event extends NewEvent>({
   let isClosed = false;
   let adding = Promise.resolve();
   let sending: Promise<void> | null = null;
+  let closing: Promise<void> | undefined;
 
   async function add(event: string): Promise<void> {
     await until(() => stats.buffered < maxBuffered || isEnded());
@@ -152,7 +153,8 @@ export async function publisher<Event extends NewEvent>({
       notify();
       await adding;
       await sending;
-      await outbox.close?.();
+      closing ??= Promise.resolve(outbox.close?.());
+      await closing;
       return stats.buffered;
     },
     stats: () => ({ ...stats }),
