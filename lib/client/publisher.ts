@@ -61,7 +61,11 @@ export async function publisher<Event extends NewEvent>({
       const backoff = Math.min(MAX_BACKOFF_SECONDS, 2 ** failures++) * (0.5 + Math.random() / 2);
       const waitSeconds = failure.retryAfterSeconds ?? backoff;
       stats.retries++;
-      options.onRetry?.(failure.reason, waitSeconds);
+      try {
+        options.onRetry?.(failure.reason, waitSeconds);
+      } catch {
+        // the request must be repeated anyway
+      }
       await until(isEnded, waitSeconds);
     }
   }

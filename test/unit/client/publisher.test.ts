@@ -90,7 +90,10 @@ describe('a failed request', () => {
     const fate = (_: unknown, count: number) =>
       count === 1 ? { status, headers: { 'Retry-After': value }, problem } : ('works' as const);
     const { requests, access } = ingest({ fate });
-    const { publishAll, waits } = await reporting(access);
+    const onRetry = vi.fn(() => {
+      throw new Error('An error of the application');
+    });
+    const { publishAll } = await reporting({ ...access, onRetry });
     await publishAll([1]);
     await seconds(1);
     await publishAll([2]);
@@ -98,7 +101,7 @@ describe('a failed request', () => {
     expect(requests).toHaveLength(1);
     await seconds(0.1);
     expect(requests[1]).toEqual(requests[0]);
-    expect(waits).toEqual([wait]);
+    expect(onRetry.mock.calls).toEqual([[`${status} unavailable: Rejected.`, wait]]);
     await seconds(0.9);
     expect(requests).toHaveLength(2);
     await seconds(0.1);
