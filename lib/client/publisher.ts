@@ -8,7 +8,7 @@ const MAX_BATCH = 100;
 const MAX_BATCH_BYTES = 1024 * 1024 - 1024;
 const MAX_EVENT_BYTES = 256 * 1024;
 const MAX_BACKOFF_SECONDS = 30;
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length + 1;
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const idsOf = (entries: readonly OutboxEntry[]): number[] => entries.map(({ id }) => id);
 
 /**

@@ -262,11 +262,13 @@ describe('the buffer', () => {
     const add = vi.spyOn(outbox, 'add');
     const remove = vi.spyOn(outbox, 'remove');
     const { publish, flush, reasons } = await reporting({ ...access, outbox, maxBuffered: 1 });
-    await expect(publish(event(1, 'a', { text: 'é'.repeat(131_072) }))).rejects.toThrow('at most 262144 bytes');
+    const free = 262_144 - JSON.stringify(event(3, 'a', { text: '' })).length;
+    const large = event(1, 'a', { text: 'é'.padEnd(free, 'a') }); // a byte more than characters
+    await expect(publish(large)).rejects.toThrow('at most 262144 bytes');
     add.mockImplementationOnce(() => Promise.reject(new Error('The disk is full')));
     await expect(publish(event(2))).rejects.toThrow('The disk is full');
     remove.mockImplementationOnce(() => Promise.reject(new Error('locked')));
-    await publish(event(3));
+    await publish(event(3, 'a', { text: 'a'.repeat(free) }));
     const flushed = flush();
     await seconds(1);
     await flushed;
