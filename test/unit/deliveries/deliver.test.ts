@@ -149,6 +149,7 @@ describe('the lane of a delivery', () => {
     const hook = await own.hook();
     expect(own.sent()).toMatchObject(isDeferred ? [{ lane: 'slow', body: message({ attempt: 2 }) }] : []);
     expect((await own.delivery()) === undefined).toBe(isDeferred);
+    expect(own.named('delivery.not_attempted')).toMatchObject(isDeferred ? [{ reason: 'defer' }] : []);
     expect([hook?.quickSince, hook?.slowUntil]).toEqual([quickSince, isSuspected ? now + 6000 : undefined]);
   });
 
@@ -175,7 +176,7 @@ describe('a message', () => {
   it('is dropped for a deleted webhook, or for an event that expired before the first attempt', async () => {
     const own = await laneFunction();
     await own.run(message({ eventId: 'evt_2' }), message({ webhookId: 'whk_2' }));
-    expect([own.posts, own.sent()]).toEqual([[], []]);
+    expect([own.posts, own.sent(), await own.delivery('evt_2')]).toEqual([[], [], undefined]);
     expect(own.named('delivery.not_attempted')).toMatchObject([{ reason: 'drop' }, { reason: 'drop' }]);
   });
 

@@ -67,7 +67,7 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
     answer: responds(200),
     time: now,
     /** Runs before a command has an effect. Throws if it must fail, or returns another response. */
-    fault: (_command: Command): unknown => {},
+    fault: (_command: Command): unknown => undefined,
   };
   const runtime = runtimeWith(
     async (command) => {

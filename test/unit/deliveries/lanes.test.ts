@@ -15,14 +15,14 @@ import {
 
 const now = 1_000_000;
 const unproven: Pace = {};
-const quick: Pace = { quickSince: now - 1 };
+const quick: Pace = { quickSince: now };
 const suspect: Pace = { quickSince: now - 1, slowUntil: now + 1 };
 const slow: Pace = { slowUntil: now + SLOW_FOR_MS };
 
 describe('an endpoint', () => {
   it.each<[string, Pace, string]>([
     ['a quick endpoint', quick, 'quick'],
-    ['an endpoint that took longer before', { quickSince: now }, 'quick'],
+    ['an endpoint that took longer before', { quickSince: now - 1 }, 'quick'],
     ['an endpoint that took longer recently', { quickSince: now + 1 }, 'new'],
     ['an endpoint with an overdue attempt', suspect, 'slow'],
     ['an endpoint whose attempt was overdue', { ...suspect, slowUntil: now }, 'quick'],

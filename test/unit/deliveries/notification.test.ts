@@ -13,7 +13,7 @@ const webhook = hook({
 });
 const attempts = [1, 2, 3, 4, 5, 6].map((number) =>
   attempt({
-    ...{ number, at: at + number * 1000, statusCode: 503, durationMs: 12 },
+    ...{ number, at: at + number * 60_000, statusCode: 503, durationMs: 12 },
     excerpt: '<script>alert(1)</script>',
   }),
 );
@@ -63,8 +63,8 @@ describe('an email', () => {
     expect(bare.html).toContain('</table>\n<p>Next steps');
     expect(bare.text).toContain(`
 Attempts:      1
-Failing since: 31 Jan 2026, 12:00 UTC
-Last attempt:  31 Jan 2026, 12:00 UTC
+Failing since: 31 Jan 2026, 12:01 UTC
+Last attempt:  31 Jan 2026, 12:01 UTC
 Last response: no complete response within 5 seconds (timeout), after 12 ms
 
 Next steps:
@@ -86,8 +86,8 @@ it('marks every line of the response, so that an endpoint cannot insert steps', 
 
 describe('the line of a summary', () => {
   it.each([
-    ['a failing webhook', 'failing', attempts.slice(0, 4), ', last attempt on 31 Jan 2026, 12:00 UTC'],
-    ['a disabled webhook', 'disabled', attempts, ', last attempt on 31 Jan 2026, 12:00 UTC'],
+    ['a failing webhook', 'failing', attempts.slice(0, 4), ', last attempt on 31 Jan 2026, 12:04 UTC'],
+    ['a disabled webhook', 'disabled', attempts, ', last attempt on 31 Jan 2026, 12:06 UTC'],
     ['a webhook without attempts', 'disabled', [], ''],
   ] as const)('names %s', (_, what, made, last) => {
     const line = summaryLine({ webhook, event: event(), attempts: made }, what);
@@ -105,9 +105,12 @@ it('states the limit of an overloaded webhook, and how to recover skipped delive
   expect(overload.subject).toBe('Webhook overloaded: whk_1 (example.com)');
   expect(overload.text).toContain('limit of 20 attempts per second');
   expect(overload.text).toContain('wait for more than an hour');
+  expect(overload.text).toContain('\n1. Raise or remove the limit');
   expect(overload.text).toContain('Recover the skipped deliveries.');
 });
 
-it('a warning is also created without attempts', () => {
+it('a warning counts from the end of its last attempt, and is also created without attempts', () => {
+  const last = attempt({ number: 4, at: at + 55_000, durationMs: 5000 });
+  expect(emailAbout('failing', { attempts: [last] }).text).toContain('on 1 Feb 2026, 02:01 UTC');
   expect(emailAbout('failing', { attempts: [] }).text).toContain('0 of 6 attempts');
 });

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { isPresent, remove } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
+import type { Lane } from '../../../lib/deliveries/lanes.ts';
+import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { retrying } from '../../memory/contracts/builders.ts';
 import { attempt, event, message, now, space, webhook } from './builders.ts';
-import { laneFunction, responds } from './lane.ts';
+import { laneFunction, lasts, responds } from './lane.ts';
 
 const refused = new Error('MessageRejected');
 
@@ -13,6 +15,24 @@ async function failingLane(of: Parameters<typeof laneFunction>[0] = {}) {
   own.answer = responds(500);
   return own;
 }
+
+/** A queue of more than an hour. */
+const far = { maxPerSecond: 2, usedUntil: now + 5000, bookedUntil: now + 3600_001 };
+
+it.each<[string, Partial<WebhookRecord>, Lane, ReturnType<typeof responds>]>([
+  ['a success without an outage', {}, 'quick', responds(200)],
+  ['a failure in an outage', { failingSince: now - 1 }, 'quick', responds(500)],
+  ['an overdue attempt of a slow endpoint', { quickSince: undefined, slowUntil: now + 1 }, 'slow', lasts(1200)],
+  ['a skipped delivery in an overload', { maxPerSecond: 2, overloadedAt: now - 1 }, 'quick', responds(200)],
+])('%s does not write to the webhook', async (_, of, lane, answer) => {
+  const own = await laneFunction(of, { lane });
+  const written: string[] = [];
+  own.answer = answer;
+  own.fault = ({ name, input }) => void (name === 'Update' && written.push(input.Key.pk));
+  await own.book(far);
+  await own.run(message());
+  expect(written).not.toContain(itemKey.webhook(space, 'whk_1').pk);
+});
 
 describe('an outage', () => {
   it('has a start and an end in a batch with a failed and a successful attempt', async () => {
@@ -158,7 +178,6 @@ describe('the sixth failure', () => {
 
 describe('the rate limit of a webhook', () => {
   const slot = { at: now + 1500, maxPerSecond: 2 };
-  const far = { maxPerSecond: 2, usedUntil: now + 5000, bookedUntil: now + 3600_001 };
   /** A lane with a webhook that has more events than its limit for an hour. */
   async function overloaded(of: Parameters<typeof laneFunction>[0] = {}) {
     const own = await laneFunction({ maxPerSecond: 2, ...of });
@@ -188,6 +207,7 @@ describe('the rate limit of a webhook', () => {
     const early = message({ slot: { at: now + 2000_000, maxPerSecond: 2 } });
     expect(await own.run(early)).toEqual([]);
     expect([own.posts, own.sent()]).toMatchObject([[], [{ lane, delaySeconds: 900, body: early }]]);
+    expect(own.named('delivery.not_attempted')).toMatchObject([{ reason: 'delay' }]);
   });
 
   it('does not apply once it is removed, or while the webhook is disabled', async () => {
@@ -207,6 +227,7 @@ describe('the rate limit of a webhook', () => {
     await own.publish(event({ id: 'evt_2' }));
     await own.run(message({ eventId: 'evt_2' }));
     expect([own.emails(), own.posts]).toMatchObject([[{ subject: expect.stringContaining('overloaded') }], []]);
+    expect(own.named('delivery.not_attempted')).toMatchObject([{ reason: 'overload' }, { reason: 'overload' }]);
   });
 
   it('skips a recovery later than other deliveries, and a test after a minute without an email', async () => {

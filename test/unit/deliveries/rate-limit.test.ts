@@ -30,6 +30,8 @@ function waits(requests: readonly SlotRequest[], before?: RateState, limit = 2):
 describe('a rate limit', () => {
   it('gives the tokens of one second immediately after a pause, then one slot per interval', () => {
     expect(waits(Array(6).fill(fresh))).toEqual([null, null, null, 500, 1000, 1500]);
+    expect(waits([fresh], state())).toEqual([null]); // the last slot is now
+    expect(allot(undefined, 2, [fresh], now).next).toEqual(state({ usedUntil: now + 500, bookedUntil: 0 }));
   });
 
   it('makes new messages wait behind those that have slots, even if tokens are left', () => {
@@ -43,7 +45,8 @@ describe('a rate limit', () => {
 
   it('does not make test events wait behind others', () => {
     const queued = state({ usedUntil: now + BURST_MS, bookedUntil: now + 3000 });
-    expect(waits([testEvent, testEvent], queued)).toEqual([null, 1000]);
+    const soon = { slot: { at: now, maxPerSecond: 2 }, untilMs: now + 1000 };
+    expect(allot(queued, 2, [testEvent, testEvent], now).turnsFrom(now)).toEqual([null, soon]);
     const waiting = { ...held(now - 60_000), isTest: true };
     expect(waits([waiting], state({ usedUntil: now + BURST_MS + 1 }))).toEqual([1000]);
   });
@@ -64,6 +67,8 @@ describe('a rate limit', () => {
 
     it('skips messages that would wait for longer', () => {
       expect(waits([fresh, fresh], full)).toEqual([MAX_WAIT_MS, 'skip']);
+      const empty = state({ maxPerSecond: 1, usedUntil: now + BURST_MS + 1 });
+      expect(waits(Array(3602).fill(fresh), empty, 1).slice(-3)).toEqual([MAX_WAIT_MS - 999, 'skip', 'skip']);
       expect(waits([fresh, held(now - 5001)], { ...full, bookedUntil: now + MAX_WAIT_MS + 1 })).toEqual(['skip', null]);
     });
 

@@ -201,7 +201,7 @@ describe('a redelivery', () => {
     const { id } = await createWebhook(client, endpoint.url);
     const event = await publish(client);
     const redeliver = () => client('POST', `/v1/webhooks/${id}/deliveries/${event.body.id}/redeliver`);
-    service.clock.skip(DAY_MS - 10);
+    service.clock.skip(DAY_MS - 1); // and a request takes a millisecond
     expect(code(await redeliver())).toEqual(conflict);
     service.clock.skip(10);
     await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
@@ -248,6 +248,23 @@ describe('a recovery', () => {
     expect((await client('GET', `${path}?since=${since}&until=${until}`)).body.errors).toEqual(violations);
     for (const window of [{ since, until: since }, { since: '2100-01-01T00:00:00Z' }])
       expect((await recover(window)).body).toEqual({ count: 0 });
+  });
+
+  it('of a webhook that is deleted before it is enabled does not exist', async () => {
+    const client = await live();
+    const { id } = await createWebhook(client, 'https://example.com/');
+    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    service.faults.around = async ({ name }, act) => {
+      if (name === 'TransactWrite') {
+        delete service.faults.around;
+        await client('DELETE', `/v1/webhooks/${id}`);
+      }
+      return act();
+    };
+    expect(code(await client('POST', `/v1/webhooks/${id}/recover`, { body: { enable: true } }))).toEqual([
+      404,
+      'not_found',
+    ]);
   });
 
   it('has a default pace, and is no faster than the rate limit of the webhook', async () => {
