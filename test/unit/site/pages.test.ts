@@ -167,7 +167,11 @@ describe('a page of the documentation', () => {
         ([, link = '']) => new URL(link.replace('{base_url}', base), base + path).href,
       ),
     );
-    const own = links.filter((link) => link.startsWith(`${base}/docs`));
+    const ofDashboard = pages.flatMap(([, { text }]) =>
+      [...text.matchAll(/\bhref:"(docs\/[^"]+)"/g)].map(([, link]) => `${base}/${link}`),
+    );
+    expect(ofDashboard.length).toBeGreaterThan(0);
+    const own = [...links, ...ofDashboard].filter((link) => link.startsWith(`${base}/docs`));
     expect(own.length).toBeGreaterThan(500);
     const targets = new Set([...pages.map(([path]) => base + path), ...anchors]);
     expect(own.filter((link) => !targets.has(link))).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Destination, matches } from '../../../../functions/site/dashboard/finder/destinations.ts';
+import { type Destination, destinationsOf, matches } from '../../../../functions/site/dashboard/finder/destinations.ts';
 
 const webhook = (name: string): Destination => ({ kind: 'Webhook', name, href: '' });
 const names = (all: readonly Destination[], text: string) => matches(all, text, 'live').map(({ name }) => name);
@@ -15,5 +15,16 @@ describe('the places for a text', () => {
   it('are in their order, after those with a word that starts with the text', () => {
     const all = ['Reindex', 'Search index', 'Other', 'Index'].map(webhook);
     expect(names(all, 'index')).toEqual(['Search index', 'Index', 'Reindex', 'index', 'Events of index']);
+  });
+
+  it.each([
+    ['failed events', ['#/sandbox/events?status=failed']],
+    ['generate key', ['#/sandbox/keys/new']],
+    ['create document', ['#/sandbox/documents?new=1']],
+    ['a:b', ['#/sandbox/documents/a%3Ab', '#/sandbox/events?document_key=a%3Ab']],
+    [' evt_1 ', ['#/sandbox/events/evt_1']],
+  ])('open their pages in the current environment: %s', (text, addresses) => {
+    const pages = destinationsOf({ environment: 'sandbox', isAdmin: true }, [], []);
+    expect(matches(pages, text, 'sandbox').map(({ href }) => href)).toEqual(addresses);
   });
 });
