@@ -110,7 +110,14 @@ describe('a webhook', () => {
     await page.getByText('Your unsaved changes were restored.').waitFor();
     expect(await page.getByLabel('Description').inputValue()).toBe('Private');
 
-    // The next person at this browser does not see it, even if the user signs out in another tab.
+    // The next person at this browser does not see it, with another key or if the user signs out in another tab.
+    await leaveIdle();
+    await signInWith(page, (await service.project()).adminKey);
+    await heading(page, 'Not found').waitFor();
+    await leaveIdle();
+    await signInWith(page, adminKey);
+    await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
+    await page.getByLabel('Description').fill('Private');
     const other = await dashboard.openBeside(page, '/dashboard#/live');
     await heading(other, 'Overview').waitFor();
     await leaveIdle();
@@ -118,6 +125,7 @@ describe('a webhook', () => {
     await heading(other, 'Sign in').waitFor();
     await signInWith(page, adminKey);
     await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
+    expect(await page.getByText('Webhook updated.').count()).toBe(0);
   });
 
   it('shows violations next to their fields, warns about a short secret, and sets an own one', async () => {

@@ -15,22 +15,29 @@ import { Shell } from './shell.tsx';
 import { createCall } from './state/api.ts';
 import { type Place, usePlace } from './state/router.ts';
 import { canOpen, environmentsOf, keyIdOf, keyTypeOf, SessionContext, useSession } from './state/session.ts';
-import { useSignInState } from './state/sign-in-state.ts';
+import { type SignInState, useSignInState } from './state/sign-in-state.ts';
 import { Tokens } from './tokens/tokens.tsx';
 import { WebhookPage } from './webhooks/webhook.tsx';
 import { NewWebhook } from './webhooks/webhook-form.tsx';
 import { Webhooks } from './webhooks/webhooks.tsx';
 
 export function App() {
-  const { key, notice, signIn, signOut, onUnauthorized } = useSignInState();
+  const { key, notice, ...actions } = useSignInState();
+  if (!key) return <SignIn notice={notice} onSignIn={actions.signIn} />;
+  return <SignedIn as={key} {...actions} />;
+}
+
+type SignedInProps = { as: string } & Omit<SignInState, 'key' | 'notice'>;
+
+/** The dashboard from a sign-in to the sign-out. Its messages end with it. */
+function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
   const [projectVersion, setProjectVersion] = useState(0);
   const requested = usePlace();
-  const environments = environmentsOf(key ?? '');
+  const environments = environmentsOf(key);
   const environment = environments.includes(requested.environment) ? requested.environment : environments[0];
   const place = { ...requested, environment };
   const session = useMemo(() => {
-    if (!key) return null;
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
     const onProjectChange = () => setProjectVersion((last) => last + 1);
     const call = createCall(key, environment, () => onUnauthorized(key));
@@ -40,7 +47,6 @@ export function App() {
     return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
-  if (!session) return <SignIn notice={notice} onSignIn={signIn} />;
   return (
     <SessionContext.Provider value={session}>
       <Shell place={place} environments={environments} projectVersion={projectVersion} onSignOut={signOut}>

@@ -72,7 +72,10 @@ const formOf = <Values>(value: Values, set: (value: Values) => void): Form<Value
 /** The input of a form. */
 export const useForm = <Values>(initial: Values): Form<Values> => formOf(...useState(initial));
 
-/** Unsaved input by form. It survives a change of the page and an automatic sign-out, and ends with the user's sign-out. */
+/**
+ * Unsaved input by form. It survives a change of the page and an automatic sign-out, and ends with the user's sign-out or a sign-in with
+ * another key, which can be of another project.
+ */
 const drafts = new Map<string, unknown>();
 export const forgetDrafts = (): void => drafts.clear();
 

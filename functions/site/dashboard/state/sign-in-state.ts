@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { forgetDrafts } from './hooks.ts';
 import { joinTabs, signOutOtherTabs } from './other-tabs.ts';
 import { forgetKey, isIdle, noteUse, rememberedKey, rememberKey } from './remembered-key.ts';
+import { keyIdOf } from './session.ts';
 
 const SIGNED_OUT = 'You are signed out.';
 const KEY_ENDED = 'You were signed out because this key was revoked or has expired.';
@@ -20,7 +21,11 @@ export interface SignInState {
 
 export function useSignInState(): SignInState {
   const [{ key, notice }, setState] = useState(initialState);
+  const lastKeyId = useRef(keyIdOf(key ?? ''));
   const signIn = useCallback((entered: string) => {
+    const keyId = keyIdOf(entered);
+    if (rememberedKey() === null && keyId !== lastKeyId.current) forgetDrafts(); // otherwise a new key after a rotation
+    lastKeyId.current = keyId;
     rememberKey(entered);
     setState({ key: entered, notice: undefined });
   }, []);
