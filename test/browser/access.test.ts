@@ -103,8 +103,13 @@ describe('every page', () => {
 
   it('sets the document title, moves the focus to its heading, and marks the links that lead to it', async () => {
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
-    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByRole('button', { name: 'Skip to content' }).press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await page.setViewportSize({ width: 1200, height: 200 });
+    await page.evaluate(() => scrollTo(0, 9999));
+    await page.getByRole('link', { name: 'Webhooks' }).dispatchEvent('click');
     await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
+    expect(await page.evaluate(() => scrollY)).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Webhooks');
     const marked = () => page.locator('[aria-current]').allTextContents();
     expect(await marked()).toEqual(['Live', 'Webhooks']);

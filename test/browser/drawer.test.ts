@@ -64,6 +64,7 @@ describe('a row of the delivery log', () => {
     await rows(page).nth(1).locator('th a').click();
     await drawer(page).waitFor();
     expect(await shown(page)).toBe(events[1]);
+    expect(await page.locator('tbody [aria-current] th a').getAttribute('title')).toBe(events[1]);
     await page.reload();
     await drawer(page).getByText(events[1]).first().waitFor();
     await page.goBack();
@@ -127,7 +128,7 @@ describe('a row of the delivery log', () => {
     await closed(page);
   });
 
-  it('opens its page in a new tab with Ctrl or the middle button, except on controls', async () => {
+  it('opens its page in a new tab with Ctrl or the middle button, except on controls and selected text', async () => {
     const { project, id } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     for (const click of [{ modifiers: ['Control' as const] }, { button: 'middle' as const }]) {
@@ -139,6 +140,9 @@ describe('a row of the delivery log', () => {
     }
     await page.getByLabel('Select document.changed').first().check();
     await page.getByText('1 selected').waitFor();
+    const outcome = rows(page).first().getByText('HTTP 200');
+    await outcome.selectText();
+    await outcome.dispatchEvent('click');
     expect(await shown(page)).toBe(null);
     await rows(page).first().locator('td a').click();
     await page.waitForURL(/events\?document_key=/);

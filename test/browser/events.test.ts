@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { keyIdOf } from '../../lib/keys/key-format.ts';
 import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
@@ -187,7 +188,7 @@ describe('the list of places', () => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 
     await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: 'Go to' }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Go to' }).inputValue()).toBe('');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 
@@ -199,7 +200,7 @@ describe('the list of places', () => {
       await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
       await heading(page, 'Overview').waitFor();
     }
-    await find(project.adminKey.slice(-4));
+    await find(`${keyIdOf(project.adminKey)} ${project.adminKey.slice(-4)}`);
     await page.getByRole('option', { name: 'Key' }).click();
     await heading(page, 'First admin key').waitFor();
     await find(events.data[0].id);

@@ -12,6 +12,7 @@ describe('signing in', () => {
   it('states why a key cannot sign in', async () => {
     const project = await service.project();
     const page = await dashboard.open();
+    expect(await page.getByLabel('API key').getAttribute('type')).toBe('password');
     const problemWith = async (key: string) => {
       await signInWith(page, key);
       const alert = page.getByRole('alert');
@@ -32,6 +33,8 @@ describe('signing in', () => {
     const restricted = await project.key('admin');
     await project.admin('POST', `/v1/keys/${restricted}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
     expect(await problemWith(restricted)).toContain("Your IP address is not on this key's allowlist");
+    await page.route('**/v1/webhooks?*', (route) => route.fulfill({ status: 503, body: '' }));
+    expect(await problemWith(project.adminKey)).toContain('unexpected response');
   });
 
   it('stores the key only in the session storage of the tab, until the user signs out', async () => {
@@ -101,6 +104,7 @@ describe('signing in', () => {
     const project = await service.project();
     const page = await dashboard.signIn(await project.key(type), '/live/settings');
     await heading(page, 'Not available with this key').waitFor();
+    expect(await page.getByText('apply to both environments').count()).toBe(0);
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
     expect(await sections.allTextContents()).toEqual(['Overview', 'Events', 'Webhooks', 'Tokens', 'Documents', 'Docs']);
     expect(await page.getByRole('navigation', { name: 'Environment' }).count()).toBe(0);
@@ -109,7 +113,7 @@ describe('signing in', () => {
     await page.getByRole('link', { name: 'Create Webhook' }).click();
     await heading(page, 'Create Webhook').waitFor();
     expect(await page.evaluate(() => location.hash)).toBe(`#/${environment}/webhooks/new`);
-    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Meta+k');
     await page.getByRole('combobox').fill('e');
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(3);
     expect((await page.getByRole('option').allTextContents()).join()).not.toMatch(/Keys|Settings/);
@@ -191,6 +195,11 @@ describe('a key', () => {
     await heading(page, 'App').waitFor();
     expect(await page.evaluate(() => location.hash)).toBe(`#/live/keys/${live.id}`);
     expect(await page.getByText('Live data is not affected').count()).toBe(0);
+    await page.getByRole('link', { name: 'Sandbox' }).click();
+    await heading(page, 'Keys').waitFor(); // not the key, which the sandbox does not have
+    await page.getByRole('link', { name: 'First admin key' }).click();
+    await heading(page, 'First admin key').waitFor();
+    expect(await page.evaluate(() => location.hash)).toContain('#/sandbox/keys/');
   });
 
   it('can be rotated in the order generate, switch, deploy, revoke', async () => {
@@ -214,6 +223,7 @@ describe('a key', () => {
 
     // 1. Generate a new key in the Dashboard.
     await page.getByRole('button', { name: 'Rotate' }).click();
+    expect(await page.getByLabel('In 1 hour').getAttribute('value')).toBe('3600');
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const fresh = await copyShown(page);
     expect(fresh).toMatch(/^svc_live_/);
@@ -225,6 +235,7 @@ describe('a key', () => {
     // 2. and 3. Switch the application to the new key, deploy. 4. Revoke the old key.
     await page.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('App revoked.').waitFor();
     await expect.poll(() => fact(page, 'Status').textContent()).toBe('revoked');
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
 
@@ -254,28 +265,42 @@ describe('a key', () => {
       return (await project.admin('POST', '/v1/keys', { body: { type: 'live', name, expires_at } })).body;
     };
     const soon = await expiringIn('Importer', 6);
-    const later = await expiringIn('Yearly', 300);
+    const later = await expiringIn('Backup', 8);
+    await project.admin('POST', `/v1/keys/${soon.id}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
     const page = await dashboard.signIn(project.adminKey, '/live');
+    await page.clock.setSystemTime(Date.now() - 10 * 86_400_000); // the clock of the service counts
+    await page.reload();
     const rows = page.locator('.attention li');
     await rows.filter({ hasText: 'Importer' }).getByText(`svc_live_…${soon.hint}`).waitFor();
+    await rows.getByText('in 5 d').waitFor();
     expect(await rows.count()).toBe(1);
+    await page.route(`**/v1/keys/${soon.id}?*`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), expires_at: new Date(0).toISOString() } });
+    });
     await rows.getByRole('link', { name: 'View key' }).click();
-    await page.locator('.callout', { hasText: 'Rotating it keeps this expiry.' }).waitFor();
+    await page.locator('.callout', { hasText: 'none, it has expired. Rotating it keeps this expiry.' }).waitFor();
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/keys/${later.id}`);
-    await heading(page, 'Yearly').waitFor();
+    await heading(page, 'Backup').waitFor();
     expect(await page.locator('.callout').count()).toBe(0);
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Keys' }).click();
+    const row = async (name: string) => page.getByRole('row', { name }).textContent();
+    await expect.poll(() => row('Importer')).toMatch(/1 address.*in 5 d/);
+    expect(await row('Backup')).toContain('any address');
   });
 
   it('can be renamed', async () => {
     const project = await service.project();
     const { body } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
     const page = await dashboard.signIn(project.adminKey, `/live/keys/${body.id}`);
+    await page.getByText('Not used in the last 30 days.').waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('Name', { exact: true }).fill('x'.repeat(101));
     await page.getByRole('button', { name: 'Rename key' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Search service');
     await page.getByRole('button', { name: 'Rename key' }).click();
+    await page.getByText('Key renamed.').waitFor();
     await heading(page, 'Search service').waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('Name', { exact: true }).fill(' ');
@@ -322,10 +347,15 @@ describe('a key', () => {
   it('shows violations next to their fields', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/sandbox/keys/new');
+    expect(await page.getByLabel('svc_test_').isChecked()).toBe(true);
     await page.getByLabel('Expiry').fill('2020-01-01T00:00');
     await page.getByRole('button', { name: 'Generate' }).click();
     await page.getByText('Expiry must be in the future.').waitFor();
     expect(await page.getByLabel('Expiry').getAttribute('aria-invalid')).toBe('true');
+    const descriptions = page
+      .getByLabel('Expiry')
+      .evaluate((input) => input.ariaDescribedByElements?.map((each) => each.textContent));
+    expect(await descriptions).toEqual([expect.stringContaining('Optional'), 'Expiry must be in the future.']);
     expect(await page.getByLabel('svc_live_').count()).toBe(0); // live keys do not belong to the sandbox
   });
 });
@@ -354,6 +384,7 @@ describe('the allowlist', () => {
     await page.getByRole('button', { name: 'Remove address 2' }).click();
     await page.getByRole('button', { name: 'Save allowlist' }).click();
     await expect.poll(() => page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.5/32');
+    await page.getByText('Allowlist saved.').waitFor();
     expect([await status(key), await status(key, '127.0.0.5')]).toEqual([403, 200]);
 
     await page.getByLabel('Address 1', { exact: true }).fill('');
@@ -364,6 +395,7 @@ describe('the allowlist', () => {
     await page.getByRole('button', { name: 'Remove address 1' }).click();
     await page.getByRole('button', { name: 'Save allowlist' }).click();
     await page.getByText('Restriction removed.').waitFor();
+    await page.getByRole('cell', { name: 'cidrs: none' }).waitFor();
     expect(await status(key)).toBe(200);
   });
 

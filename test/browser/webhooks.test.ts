@@ -215,6 +215,7 @@ describe('a webhook', () => {
     await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\norg:*:x y\n');
     await page.getByLabel('Custom headers').fill('X-Tenant: acme:1\nX-Empty');
     await page.getByLabel('Requests per second').fill('many');
+    await page.getByText('Documents, headers and rate limit').click(); // closes them
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Documents line 2').waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
@@ -272,6 +273,8 @@ describe('the health of a webhook', () => {
 
     // The bar of today shows its numbers, and opens its deliveries.
     const today = page.locator('.chart g').nth(29);
+    expect(await today.locator('rect.delivered').getAttribute('height')).toBe('80'); // 1 of 2
+    expect(await page.locator('.chart .row').allTextContents()).toEqual(['Latency p95']);
     await today.hover();
     await page.locator('.tip', { hasText: 'Succeeded 1' }).waitFor();
     await today.click();
@@ -674,8 +677,9 @@ describe('the environments', () => {
     await page.getByText('No webhooks yet.').waitFor();
     expect(await page.getByText('You are viewing test data').count()).toBe(0);
     await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Sandbox' }).click();
+    await page.getByText(/You are viewing test data.* apply to both environments/).waitFor();
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('link', { name: receiver.url }).waitFor();
-    await page.getByText('You are viewing test data').waitFor();
     expect(await page.locator('[aria-current]').allTextContents()).toEqual(['Sandbox', 'Webhooks']);
   });
 });
@@ -703,6 +707,13 @@ describe('the overview', () => {
     const failed = page.locator('.chart .row rect.failed');
     const heights = await failed.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(Math.max(...heights)).toBeGreaterThan(1);
+    const gaps = await page.locator('.chart rect:not(.ground) + rect').evaluateAll((all) =>
+      all.map((each) => {
+        const below = each.previousElementSibling?.getBoundingClientRect().top ?? 0;
+        return Math.round(below - each.getBoundingClientRect().bottom);
+      }),
+    );
+    expect(new Set(gaps)).toEqual(new Set([0]));
     await page.getByText('View as table').click();
     const cells = await page.locator('.chart tbody td:nth-child(2)').allTextContents();
     expect(cells.map(Number).reduce((a, b) => a + b)).toBe(4);
@@ -741,6 +752,11 @@ describe('the overview', () => {
     const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
     await changes.filter({ hasText: 'webhook.disabled' }).getByText('the service').waitFor();
     await changes.filter({ hasText: 'project.created' }).getByText('the operator').waitFor();
+    const [created] = (await project.admin('GET', '/v1/audit')).body.data.slice(-1);
+    const reported = { ...created, address: '192.0.2.1' };
+    await page.route('**/v1/audit?*', (route) => route.fulfill({ json: { data: [reported], next_cursor: null } }));
+    await page.reload();
+    await changes.filter({ hasText: '192.0.2.1' }).getByText('the service').waitFor();
   });
 
   it('leads to webhooks that can be searched, paused and enabled together, and reports deleted ones', async () => {
@@ -884,11 +900,12 @@ describe('a page whose service is unavailable', () => {
     const page = await dashboard.signIn(project.adminKey, '/live/tokens');
     const suspended = { status: 403, json: { code: 'project_suspended', detail: 'Contact the operator.' } };
     await page.route('**/v1/**', (route) => route.fulfill(suspended));
-    for (const place of ['', '/settings', '/webhooks', '/keys', '/events', '/documents']) {
+    for (const place of ['', '/settings', '/webhooks', '/keys', '/keys/key_1', '/events', '/documents']) {
       await page.goto(`${service.stack.baseUrl}/dashboard#/live${place}`);
       await page.getByRole('alert').waitFor();
       await expect.poll(() => page.locator('.skeleton').count()).toBe(0);
       expect(await page.getByText('Contact the operator.').count(), place).toBe(1);
+      expect(await heading(page, 'Not found').count(), place).toBe(0);
       expect(await page.getByRole('button', { name: 'Try again' }).count(), place).toBe(1);
     }
     await page.unroute('**/v1/**');
