@@ -30,6 +30,5 @@ function accessOf(type: KeyType): string {
   const named = (all: readonly string[]) => all.map((resource) => `<code>${resource}</code>`).join(', ');
   if (cannot.length === 0) return 'everything in its project';
   if (cannot.length < can.length) return `everything except ${named(cannot)}`;
-  const isReadOnly = allowed.every(({ method }) => method === 'GET');
-  return `${isReadOnly ? 'only reading ' : 'only '}${named(can)}`;
+  return `only ${named(can)}`;
 }
