@@ -64,15 +64,19 @@ it('logs the resource of a request, but not its path, which can contain a creden
   expect(lines).toEqual([line]);
 });
 
-it('lets a page load from its own origin and send to no other, and runs no inline code', () => {
+it('lets a page fit a phone, load from its own origin and send to no other, and runs no inline code', () => {
   const html = pages.filter(([, { type }]) => type.startsWith('text/html'));
   expect(html.length).toBeGreaterThan(15);
   for (const [path, { policy, text }] of html) {
     expect(policy, path).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; /,
     );
-    for (const directive of ["frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
+    for (const directive of [
+      ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+      ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+    ])
       expect(policy?.split('; '), path).toContain(directive);
+    expect(text, path).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
     expect(text, path).not.toMatch(/(src|<link[^>]* href)="(https?:)?\/\//);
     expect(text, path).not.toMatch(/<style|<script>|style="|\son\w+="/);
     expect(text.replace(/<(code|pre|script)\b[\s\S]*?<\/\1>/g, ''), `${path}: unrendered Markdown`).not.toContain('`');
@@ -115,13 +119,22 @@ describe('a page', () => {
 describe('the OpenAPI document', () => {
   it('has samples of each operation that print the response, and absolute links', async () => {
     const { body } = await request('/v1/openapi.json');
-    const operations = Object.values(JSON.parse(body).paths as Record<string, object>).flatMap(Object.values);
+    const operations = Object.values(JSON.parse(body).paths as Record<string, object>).flatMap(Object.entries);
     expect(operations.length).toBe(apiOperations.length);
-    for (const { operationId, security, responses, 'x-codeSamples': samples } of operations) {
+    for (const [method, { operationId, security, requestBody, responses, 'x-codeSamples': samples }] of operations) {
       const sources: string[] = samples.map(({ source }: { source: string }) => source);
       const [curl = '', javascript = '', python = ''] = sources;
       expect(samples.map(({ lang }: { lang: string }) => lang)).toEqual(['bash', 'javascript', 'python']);
-      expect(curl, operationId).toContain("'https://api.example.com/live/v1/");
+      expect(curl, operationId).toMatch(/'https:\/\/api\.example\.com\/live\/v1\/[^{}]+'/);
+      expect(python, operationId).toContain(`requests.${method}(`);
+      const isGet = method === 'get';
+      expect([/ -X (\w+)/.exec(curl)?.[1], / method: '(\w+)'/.exec(javascript)?.[1]], operationId).toEqual(
+        Array(2).fill(isGet ? undefined : method.toUpperCase()),
+      );
+      const hasBody = [curl.includes(' -d '), javascript.includes(' body: '), python.includes(' json=')];
+      expect(hasBody, operationId).toEqual(
+        Array(3).fill(requestBody?.content['application/json'].example !== undefined),
+      );
       const hasKey = sources.map((source) => source.includes('Authorization'));
       expect(hasKey, operationId).toEqual(sources.map(() => security.length > 0));
       expect(python.replace(/"(?:[^"\\]|\\.)*"/g, ''), operationId).not.toMatch(/\b(?:true|false|null)\b/);
@@ -187,6 +200,12 @@ describe('a page of the documentation', () => {
     const events = await markdown('events.md');
     expect(events).toContain('\n- `changes` list of object: One entry for every changed field.');
     expect(events).toContain('\n  - `field` string: The name of the field.\n');
+    const keys = await markdown('keys.md');
+    expect(keys).toContain('| `svc_read_` | live | only `/v1/documents`, `/v1/sync` |\n');
+    expect(keys).toContain('| `svc_test_` | sandbox | everything except `/v1/keys`, `/v1/project`, `/v1/audit` |\n');
+    const reference = await markdown('api-keys.md');
+    expect(reference).toContain('```bash\ncurl');
+    expect(reference).not.toContain('import os, requests');
   });
 
   it('is in the list for language models, and in the text of all pages', async () => {
@@ -202,11 +221,14 @@ describe('a page of the documentation', () => {
     for (const [, file = ''] of links) expect(all).toContain((await request('/docs/{file}', { file })).body);
   });
 
-  it('lists the sections of the page, and the operations of a page of the reference', async () => {
+  it('lists the sections of the page, the operations of a page of the reference, and the pages beside it', async () => {
     const { body } = await request('/docs/{file}', { file: 'api-keys' });
     const [navigation = ''] = /<nav class="pages"[\s\S]*?<\/nav>/.exec(body) ?? [];
     expect(navigation).toContain('<li><a href="#rotateKey"><b class="post">POST</b> Rotate a key</a></li>');
     expect(body).not.toContain('<!--');
+    const { body: guide } = await request('/docs/{file}', { file: 'receiving' });
+    expect(guide).toContain('<a rel="prev" href="troubleshooting">Previous: Troubleshooting</a>');
+    expect(guide).toContain('<a rel="next" href="receivers">Next: Example receivers</a>');
   });
 
   it('does not exist for a browser with a page that has the same policy', async () => {

@@ -5,9 +5,15 @@ import { expect, it } from 'vitest';
 import { programOf } from '../../../stack/engines/guide.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 
-/** A client whose outbox rejects events if the variable FULL is set, and otherwise prints them. */
+/**
+ * A client that prints its requests. Its tokens contain what the service says about them. Its outbox rejects events if the variable
+ * FULL is set, and otherwise prints them.
+ */
 const CLIENT = `
-  export const [createClient, sqliteOutbox, tokenVerifier] = [() => {}, () => {}, () => {}];
+  const request = (method) => async (path, { params, body }) => console.log(JSON.stringify([method, params.path.id, body]));
+  export const createClient = () => ({ PUT: request('PUT'), DELETE: request('DELETE') });
+  export const sqliteOutbox = () => {};
+  export const tokenVerifier = () => async (token) => JSON.parse(token);
   export const publisher = async () => ({
     async publish(event) {
       if (process.env.FULL) throw new Error('full');
@@ -51,15 +57,52 @@ it('publishes a stored change after a restart if it did not reach the outbox', (
   expect(run(restart)).toEqual([]);
 });
 
-it('accepts a change after one that failed: Express', () => {
+const READER = JSON.stringify({ allowed: true, permissions: ['read'] });
+
+it.each([
+  ['gives different names different keys', "['a/b', 'a~2Fb', 'x:y*'].map(keyOf)", ['a~2Fb', 'a~7E2Fb', 'x:y~2A']],
+  ['opens no document that a token does not allow', `await permissionsFor('${READER.replace('true', 'false')}')`, []],
+])('%s', (_, value, expected) => {
+  const program = `import { keyOf, permissionsFor } from './shared.mjs'; console.log(JSON.stringify(${value}));`;
+  expect(engineDirectory().run(program)).toEqual([expected]);
+});
+
+it('closes a connection that ends', () => {
+  const program = "import { keepConnection } from './shared.mjs'; keepConnection('c', 'n', 'a')();";
+  const opened = ['PUT', 'c', { node_id: 'n', lease_seconds: 30, document_key: 'a' }];
+  expect(engineDirectory().run(program)).toEqual([opened, ['DELETE', 'c', null]]);
+});
+
+it('changes no document for a token that can only read: Hocuspocus', () => {
+  const { packageOf, run } = engineDirectory();
+  packageOf('yjs', '');
+  packageOf(
+    '@hocuspocus/server',
+    `
+    export class Server {
+      constructor(hooks) { this.hooks = hooks; }
+      async listen() {
+        const connectionConfig = {};
+        await this.hooks.onAuthenticate({ token: '${READER}', documentName: 'a', connectionConfig });
+        console.log(JSON.stringify(connectionConfig));
+      }
+    }`,
+  );
+  expect(run(programOf('Hocuspocus'))).toEqual([{ readOnly: true }]);
+});
+
+it('accepts a change after one that failed, and none for a token that can only read: Express', () => {
   const { packageOf, run } = engineDirectory();
   // A request with its title and the response of the program, instead of a server.
   packageOf(
     'express',
     `
+    const request = { params: { name: 'a' }, get: () => 'Bearer ${READER}' };
+    const check = (allow) => allow(request, { sendStatus: (status) => console.log(status) }, () => console.log('"allowed"'));
     const express = () => ({
-      use() {}, get() {}, listen() {},
+      use() {}, get: (path, allow) => check(allow), listen() {},
       async patch(path, allow, handle) {
+        await check(allow);
         const patch = (title) => handle({ params: { name: 'a' }, body: { title } }, { json: (own) => console.log(JSON.stringify(own)) });
         process.env.FULL = 'yes';
         await patch('A').catch(({ message }) => console.log(JSON.stringify(message)));
@@ -71,5 +114,5 @@ it('accepts a change after one that failed: Express', () => {
   );
   const created = { document_key: 'a', revision: 2, fields: { title: 'B' }, origin: 'engine' };
   const printed = run(programOf('Express and your own store'));
-  expect(printed).toEqual(['full', ['document.created', created], { title: 'B' }]);
+  expect(printed).toEqual(['allowed', 403, 'full', ['document.created', created], { title: 'B' }]);
 });

@@ -3,18 +3,21 @@ import { safeParse } from 'valibot';
 import { expect, it } from 'vitest';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import { QUICK_AGAIN_AFTER_MS, QUICK_WITHIN_MS, SLOW_FOR_MS } from '../../../../lib/deliveries/lanes.ts';
+import { MAX_PER_SECOND } from '../../../../lib/deliveries/rate-limit.ts';
+import { DEFAULT_PER_SECOND } from '../../../../lib/deliveries/recovery.ts';
 import {
   MAX_ATTEMPTS,
   MAX_QUEUE_DELAY_SECONDS,
   RETRY_DELAYS_SECONDS,
 } from '../../../../lib/deliveries/retry-schedule.ts';
+import { MAX_LEASE_SECONDS } from '../../../../lib/documents/connections.ts';
 import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../../../../lib/documents/document.ts';
 import { MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
 import { CYCLE_REPEAT_MS, MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
 import { MAX_DOCUMENT_KEY_LENGTH } from '../../../../lib/events/placement.ts';
 import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
-import { MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
+import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
 import { operations } from '../../../../lib/http/operations.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { CreateToken, MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
@@ -87,8 +90,14 @@ it.each(guides.map((file) => file.slice(0, -3)))('the figures of the guide %s ar
   expect([...stated].sort()).toEqual([...new Set([...ofCode, ...others])].sort());
 });
 
-it('states the number of known revisions of a sync', () => {
-  expect(textOf('retries')).toContain(`up to ${MAX_KNOWN.toLocaleString('en')} of your revisions`);
+it.each([
+  ['retries', `up to ${MAX_KNOWN.toLocaleString('en')} of your revisions`],
+  ['retries', `(default ${DEFAULT_PER_SECOND})`],
+  ['retries', `(1–${MAX_PER_SECOND})`],
+  ['conventions', `(default ${DEFAULT_PAGE})`],
+  ['sync', `(10 to ${MAX_LEASE_SECONDS}, default 300)`],
+])('the guide %s states the limit "%s" of the code', (guide, text) => {
+  expect(textOf(guide)).toContain(text);
 });
 
 it('states the limits of tokens, which the API accepts and does not exceed', () => {

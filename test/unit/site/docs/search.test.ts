@@ -110,6 +110,10 @@ describe('the search', () => {
     expect(search(query)).toEqual([]);
   });
 
+  it('lists at most 12 sections', () => {
+    expect(search('webhook')).toHaveLength(12);
+  });
+
   it('ignores the plural, the case and filler words', () => {
     const best = (query: string) => search(query)[0]?.href;
     expect(best('How do I use the Allowlists?')).toBe(best('allowlist'));
