@@ -435,17 +435,27 @@ describe('an endpoint that fails', () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // shown before the confirmation
-    const ends = new Set<string | null>();
-    page.on('request', (request) => {
-      const { pathname, searchParams } = new URL(request.url());
-      if (request.method() === 'GET' && pathname.endsWith('/recover')) ends.add(searchParams.get('until'));
+    const windows = new Set<string>();
+    let missed = 3; // with an older one, which this recovery does not contain
+    await page.route('**/recover?*', (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      windows.add(new URL(route.request().url()).search);
+      return route.fulfill({ json: { count: missed } });
     });
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
-    await page.getByRole('dialog').getByRole('status').getByText('All 2 deliveries were sent again.').waitFor();
-    expect(ends.size, 'the progress counts no later failure').toBe(1);
+    const progress = page.getByRole('dialog').getByRole('status');
+    await progress.getByText('2 deliveries will be sent again.').waitFor();
+    await expect.poll(() => badge(page)).toBe('enabled'); // the outage has ended
+    for (const text of ['1 of 2 deliveries were sent again.', 'All 2 deliveries were sent again.']) {
+      missed--;
+      await progress.getByText(text).waitFor();
+    }
+    const [window, ...others] = windows;
+    expect(others, 'the progress counts no later failure').toEqual([]);
+    const since = new URLSearchParams(window).get('since') ?? '';
+    expect(Date.parse(since)).toBeLessThan(Date.parse(event.timestamp));
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await clicks()).toBe(5);
-    await expect.poll(() => badge(page)).toBe('enabled');
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
   });

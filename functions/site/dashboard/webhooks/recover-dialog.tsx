@@ -1,15 +1,14 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Confirm, Dialog, Done } from '../components/dialog.tsx';
 import { Input } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
-import { serverNow, type Webhook } from '../state/api.ts';
+import { serverNow } from '../state/api.ts';
 import { useForm, useLoaded, useRepeated } from '../state/hooks.ts';
 import { useRead, useSession } from '../state/session.ts';
 import type { DialogProps } from './webhook-dialogs.tsx';
 
 /** Recovers missed deliveries, and enables the webhook first if it is disabled. */
-export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
-  const { id, status } = webhook;
+export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   const { call } = useSession();
   const { value, field } = useForm({ since: '', until: '' });
   const [count, setCount] = useState<number>();
@@ -20,7 +19,7 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   if (count !== undefined) {
     return (
       <Dialog title={title} onClose={onClose}>
-        <RecoveryProgress of={id} count={count} window={{ ...window, since: window.since ?? outageStartOf(webhook) }} />
+        <RecoveryProgress of={id} count={count} window={window} />
         <Done onClose={onClose} />
       </Dialog>
     );
@@ -58,11 +57,6 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   );
 }
 
-/** When the window of a recovery starts by default. It is fixed here, because the next success ends the outage. */
-function outageStartOf({ failing_since, disabled_at }: Webhook): string | undefined {
-  return [failing_since, disabled_at].filter((at) => at !== null).sort()[0];
-}
-
 interface ProgressProps {
   /** The id of the webhook. */
   of: string;
@@ -72,15 +66,22 @@ interface ProgressProps {
 }
 
 const PROGRESS_MS = 2000;
+/** Before all deliveries. */
+const EARLIEST = new Date(0).toISOString();
 
-/** Shows how many deliveries of a recovery were started. The others still count as missed. */
+/**
+ * Shows how many deliveries of a recovery were started, which is by how much the number of missed ones fell. Without a start of the
+ * window, all times count, because the first success changes the default.
+ */
 function RecoveryProgress({ of: id, count, window }: ProgressProps) {
   const { call } = useSession();
   const [until] = useState(() => window.until ?? new Date(serverNow()).toISOString()); // later failures do not count
   const missed = useLoaded(id, () =>
-    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: { since: window.since, until } }),
+    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: { since: window.since ?? EARLIEST, until } }),
   );
-  const started = Math.max(0, count - (missed.value?.count ?? count));
+  const most = useRef(count);
+  most.current = Math.max(most.current, missed.value?.count ?? 0);
+  const started = Math.min(count, most.current - (missed.value?.count ?? most.current));
   useRepeated(started < count ? PROGRESS_MS : null, missed.reload);
   if (count === 0) return <p>{recoveredText(0)}</p>;
   return (
