@@ -209,6 +209,8 @@ describe('a webhook', () => {
     await expect.poll(() => badge(page)).toBe('enabled');
 
     await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Recover' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByLabel('Description').fill('Search index');
     await page.getByLabel('document.changed').uncheck();
     await page.getByText('Documents, headers and rate limit').click();

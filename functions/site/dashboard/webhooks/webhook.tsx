@@ -74,7 +74,8 @@ export function WebhookPage({ id, tab, query }: PageProps) {
               onClose={() => {
                 setRecovering(false);
                 reload();
-                replaceBy(linkTo(environment, ['webhooks', id], withoutRecovery(query))); // a reload does not open it again
+                // A reload does not open it again.
+                replaceBy(linkTo(environment, ['webhooks', id, ...(tab ? [tab] : [])], withoutRecovery(query)));
               }}
             />
           )}
