@@ -149,6 +149,9 @@ describe('the API reference', () => {
 
     // The documentation does not use the key either after 30 minutes without use.
     await makeIdle(page);
+    const again = page.waitForRequest(/\/v1\/keys\//);
+    await one.getByRole('button', { name: 'Send' }).click();
+    await again;
     await page.reload();
     await section.getByText('Try it').click();
     expect(await section.getByLabel('Key or token').inputValue()).toBe('');

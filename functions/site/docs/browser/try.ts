@@ -33,7 +33,8 @@ export function addForms(): void {
 }
 
 function formFor(call: Call): HTMLElement {
-  const key = element('input', { type: 'password', autocomplete: 'off', value: initialKey() });
+  const initial = initialKey();
+  const key = element('input', { type: 'password', autocomplete: 'off', value: initial });
   const inputs = call.parameters.map((parameter) => ({ parameter, input: inputFor(parameter) }));
   const body = element('textarea', { rows: 8, spellcheck: false, value: JSON.stringify(call.body, null, 2) ?? '' });
   const button = element('button', { type: 'submit' }, 'Send');
@@ -50,7 +51,7 @@ function formFor(call: Call): HTMLElement {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button.ariaDisabled) return; // the response to the last request is missing
-    if (key.value !== initialKey()) sessionStorage.setItem(KEY, key.value);
+    if (key.value !== initial) sessionStorage.setItem(KEY, key.value);
     const values = inputs
       .filter(({ input }) => input.value !== '')
       .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
