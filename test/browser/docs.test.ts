@@ -59,6 +59,15 @@ describe('the documentation', () => {
     await page.getByText('Nothing found').waitFor();
     await page.locator('main p').last().click();
     await page.getByText('Nothing found').waitFor({ state: 'hidden' });
+    await page.getByRole('combobox').fill('qwxzv');
+    await page.getByText('Nothing found').waitFor();
+    await page.getByRole('combobox').fill('');
+    await page.getByText('Nothing found').waitFor({ state: 'hidden' });
+    await page.getByRole('combobox').fill('lease renews closes');
+    const onPage = page.getByRole('option', { name: /Connections/ }).first();
+    await onPage.waitFor();
+    await page.keyboard.press('Enter');
+    await onPage.waitFor({ state: 'hidden' });
   });
 
   it('shows and copies code in one language, the same on every page', async () => {
@@ -110,10 +119,18 @@ describe('the API reference', () => {
     await section.getByText('First admin key').waitFor();
     expect(requests).toHaveLength(1);
     await page.unroute(/\/v1\/keys/);
+    const cut = { contentType: 'application/json', body: '{' };
+    await page.route(/\/v1\/keys/, (route) => route.fulfill(cut), { times: 1 });
+    for (const text of ['No response', 'First admin key']) {
+      await section.getByRole('button', { name: 'Send' }).click();
+      await section.getByText(text).waitFor();
+    }
     const created = page.locator('#createKey');
     await created.getByText('Try it').click();
     expect(await created.getByLabel('Key or token').inputValue()).toBe(project.adminKey);
     expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    for (let i = 0; i < 2; i++) await created.getByText('Try it').click(); // keeps the form
+    expect(JSON.parse(await created.getByLabel('Body').inputValue())).toHaveProperty('type');
     await created.getByLabel('Body').fill('');
     await created.getByLabel('Body').press('/'); // elsewhere it opens the search
     expect(await created.getByLabel('Body').inputValue()).toBe('/');

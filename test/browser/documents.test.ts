@@ -71,8 +71,10 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Fields must be a JSON object').waitFor();
     await fields.fill('{"big": 12345678901234567890}');
+    await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox/documents?new=yes`);
+    await page.getByText('You are viewing test data').waitFor();
+    expect(await page.getByLabel('Document key').inputValue()).toBe('');
     await page.goBack();
-    await page.getByRole('link', { name: 'Create document' }).click();
     await page.getByText('Your unsaved changes were restored.').waitFor();
     await page.getByRole('button', { name: 'Create' }).click();
     await heading(page, 'org:acme:doc-2').waitFor();
@@ -103,6 +105,7 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Keep my text' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => fact(page, 'Revision').textContent()).toBe('3');
+    expect(await heading(page, 'org:acme:doc-2').evaluate((h1) => h1 === document.activeElement)).toBe(true);
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });
     await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
     await page.getByRole('cell', { name: 'none' }).nth(2).waitFor(); // there is no webhook
@@ -142,6 +145,15 @@ describe('the documents', () => {
     await page.reload();
     await page.getByText('It may have been deleted.').waitFor();
     await page.getByRole('link', { name: 'document.deleted' }).waitFor();
+  });
+
+  it('state the next step in an empty environment', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey, '/sandbox/documents');
+    await page.getByText('No documents yet.').waitFor();
+    await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox/events`);
+    await page.getByText('No events yet.').waitFor();
+    await page.getByRole('link', { name: 'Create document' }).waitFor();
   });
 });
 

@@ -108,7 +108,7 @@ describe('an event', () => {
     await page.getByText('Waiting for the first attempt…').waitFor();
     await page.route(`**/v1/events/${event.id}?*`, async (route) => {
       const response = await route.fetch();
-      const timestamp = new Date(Date.now() - 3_600_000).toISOString();
+      const timestamp = new Date(Date.now() - 61_000).toISOString();
       await route.fulfill({ response, json: { ...(await response.json()), timestamp } });
     });
     await page.reload();
@@ -149,6 +149,12 @@ describe('the list of events', () => {
     await page.getByRole('link', { name: 'Newest' }).click();
     await expect.poll(documents).toEqual(newest.slice(0, 25));
 
+    const search = page.getByLabel('Document key or event id');
+    await search.fill('org:acme:7');
+    await search.press('Enter');
+    await expect.poll(documents).toEqual(['org:acme:7']);
+    await search.fill('');
+    await search.press('Enter');
     await page.getByLabel('Deliveries').selectOption('skipped');
     await expect.poll(async () => (await documents())[0]).toBe('org:acme:gone');
     await page.getByLabel('Type', { exact: true }).selectOption('document.deleted');

@@ -47,7 +47,7 @@ const MORE_PLACES = {
   ...placesOf('event', [1, 2, 3, 4, 5], (index) => `/events/${idOf.event(index)}`),
   ...placesOf('webhook', [3, 4, 5, 6, 7, 8, 9], (index) => `/webhooks/${idOf.webhook(index)}`),
   ...placesOf('key', [4, 5, 6, 7, 8, 9], (index) => `/keys/${idOf.key(index)}`),
-  'delivery-13': `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(13)}`,
+  ...placesOf('delivery', [5, 13], (index) => `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(index)}`),
   'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
   'settings-filtered': '/settings?target=a&actor=b',
 };

@@ -78,9 +78,10 @@ describe('a webhook', () => {
 
   it('keeps the input of a form that was left, until it is saved or discarded', async () => {
     const { admin, adminKey } = await service.project();
-    const { id } = await createWebhook(admin, 'http://127.0.0.1:9/hook', { description: 'Before' });
+    const { id } = await createWebhook(admin, 'http://127.0.0.1:9/hook', { description: 'Before', max_per_second: 5 });
     const page = await dashboard.signIn(adminKey, `/live/webhooks/${id}/settings`);
     await page.getByLabel('Description').fill('After');
+    expect(await page.getByLabel('Requests per second').isVisible()).toBe(true);
     const leaveAndReturn = async () => {
       const tabs = page.getByRole('navigation', { name: 'Webhook', exact: true });
       await tabs.getByRole('link', { name: 'Deliveries' }).click();
@@ -133,7 +134,7 @@ describe('a webhook', () => {
     const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
     await page.getByLabel('Endpoint URL').fill('ftp://example.com');
     await page.getByLabel('Use my own').check();
-    await page.getByLabel('Secret', { exact: true }).fill('too short');
+    await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(23));
     await page.getByText('fewer than 24 characters').waitFor();
     await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(24));
     await expect.poll(() => page.getByText('fewer than 24 characters').count()).toBe(0);
@@ -306,6 +307,9 @@ describe('the status of a webhook', () => {
     await retrying(1);
     await admin('POST', `${path}/redeliver`); // starts a run with all retries
     const delivery = await retrying(2);
+    await publish(admin, { type: 'document.deleted', data: { document_key: 'a', revision: 2, origin: 'n' } });
+    const retried = `/v1/webhooks/${id}/deliveries?status=retrying`;
+    await eventually(async () => (await admin('GET', retried)).body.data.length === 2);
     const page = await slowDashboard.signIn(adminKey, `/live/webhooks/${id}`);
     const callout = page.locator('.callout', { hasText: 'Failing for' });
     await callout.getByText('HTTP 503').waitFor();
@@ -316,7 +320,8 @@ describe('the status of a webhook', () => {
     );
     expect(await disabledAt.getAttribute('datetime')).toBe(dueAt.at(-1));
     const deliveries = page.getByRole('table', { name: 'Deliveries' });
-    await deliveries.getByText(/next in \d+ (s|min)/).waitFor();
+    const next = deliveries.getByText(/next in \d+ (s|min)/);
+    await next.first().waitFor();
     const panels = () => page.locator('main .panel h2').allTextContents();
     expect(await panels()).toEqual(['Health', 'Deliveries']);
     await page.goto(`${slow.stack.baseUrl}/dashboard#/live/webhooks/${id}?status=retrying`);
@@ -329,19 +334,25 @@ describe('the status of a webhook', () => {
     });
     await page.reload();
     await callout.getByText('Failing for 2 h').waitFor();
-    expect(await disabledAt.getAttribute('datetime')).toContain('T');
-    await callout.getByRole('link', { name: event.type }).click();
+    expect(await disabledAt.getAttribute('datetime')).toBe(dueAt.at(-1));
+    await callout.getByRole('link', { name: 'document.deleted' }).waitFor();
+    await page.goto(`${slow.stack.baseUrl}/dashboard#/live/webhooks/${id}/deliveries/${event.id}`);
     await heading(page, event.type).waitFor();
     const times = page.locator('.timeline time:not(.countdown)');
     await expect
       .poll(() => times.evaluateAll((all) => all.map((each) => each.getAttribute('datetime'))))
       .toEqual([delivery.attempts[1].at, ...dueAt]);
+    const queued = { ...delivery, status: 'pending' };
+    await page.route(`**/deliveries/${event.id}?*`, (route) => route.fulfill({ json: queued }));
+    await page.reload();
+    expect(await page.locator('.timeline [aria-current]').textContent()).toContain('Attempt 1');
   });
 
   it('is unstable if many attempts fail although the last one succeeded', async () => {
     const project = await service.project();
     let attempts = 0;
     const receiver = await startReceiver((response) => response.writeHead(attempts++ % 2 === 0 ? 500 : 200).end());
+    await createWebhook(project.admin, 'http://127.0.0.1:1/hook', { events: ['sync.completed'] });
     const { id } = await createWebhook(project.admin, receiver.url);
     const events = Array.from({ length: 15 }, () => changed());
     await project.admin('POST', '/v1/events/batch', { body: { events } });
@@ -350,12 +361,18 @@ describe('the status of a webhook', () => {
       return body.data[0]?.delivered === 15;
     });
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
-    await page.getByRole('table', { name: 'Webhooks' }).getByText('unstable').waitFor();
+    const rows = page.getByRole('table', { name: 'Webhooks' }).locator('tbody tr');
+    await rows.first().getByText('unstable').waitFor();
+    const idle = rows.last().locator('td:not(.choose)');
+    expect(await idle.allTextContents()).toEqual(['enabled', '1 of 6', '0', '–', '–']);
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.locator('.attention li', { hasText: 'unstable' }).getByText('% of attempts succeeded').waitFor();
     await page.locator('.attention').getByRole('link', { name: 'View webhook' }).click();
     await expect.poll(() => badge(page)).toBe('unstable');
     expect(page.url()).toContain(id);
+    await page.getByLabel('30 days').check();
+    await expect.poll(() => page.locator('.chart tbody tr').count()).toBe(30);
+    expect(await badge(page)).toBe('enabled');
   });
 });
 
@@ -400,7 +417,7 @@ describe('an endpoint that fails', () => {
     const { body: event } = await publish(project.admin);
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/deliveries/${event.id}`);
 
-    await expect.poll(() => badge(page)).toBe('failed');
+    await expect.poll(() => fact(page, 'Status').textContent()).toBe('failed All attempts failed.');
     expect(await page.locator('.attempts li').count()).toBe(6);
     expect(await page.locator('.attempts li').first().textContent()).toContain('HTTP 503');
     expect(await page.getByLabel('Response to attempt 6').textContent()).toBe('Out of order');
@@ -536,6 +553,10 @@ describe('the delivery log', () => {
     expect((await page.getByRole('table', { name: 'Deliveries' }).boundingBox())?.y).toBeGreaterThanOrEqual(0);
     await page.reload();
     await expect.poll(() => rows.count()).toBe(2);
+    await rows.first().locator('th a').click();
+    await page.getByRole('dialog').waitFor();
+    expect(page.url()).toContain('cursor=');
+    await page.keyboard.press('Escape');
     await page.getByLabel('Time').selectOption('Last hour');
     await expect.poll(() => rows.count()).toBe(25);
     const since = /since=[^&]+/.exec(page.url())?.[0];
@@ -785,6 +806,11 @@ describe('the overview', () => {
       return body.data.map(({ status }: { status: string }) => status);
     };
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
+    await page.route('**/v1/stats?*', (route) => route.fulfill({ status: 503, body: '' }));
+    await page.reload();
+    await page.getByRole('alert').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(5);
+    await page.unroute('**/v1/stats?*');
     const change = async (action: 'Pause' | 'Enable') => {
       await page.getByRole('button', { name: `${action} selected` }).click();
       await page.getByRole('dialog').getByRole('button', { name: action }).click();
@@ -824,6 +850,9 @@ describe('the overview', () => {
     );
     await page.getByRole('button', { name: 'Done' }).click();
     await expect.poll(() => page.locator('tbody .badge').allTextContents()).toEqual(['enabled', 'paused', 'paused']);
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Pause selected' }).click();
+    await page.getByRole('heading', { name: 'Pause 1 webhook?' }).waitFor();
   });
 
   it('states the next step for a new project', async () => {
