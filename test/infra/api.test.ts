@@ -103,6 +103,10 @@ describe('the API', () => {
   it('allows other origins only for operations of scoped tokens, without a function', () => {
     const preflights = propertiesOf('Method').filter(({ HttpMethod }) => HttpMethod === 'OPTIONS');
     const forTokens = allOperations.filter(({ callers }) => callers.includes('token'));
+    for (const { resource, target } of readRoutes(local).filter(({ method }) => method === 'OPTIONS')) {
+      const methods = forTokens.filter(({ path }) => path === resource).map(({ method }) => method);
+      expect(target).toMatchObject({ headers: { 'Access-Control-Allow-Methods': methods.join(',') } });
+    }
     expect(preflights).toHaveLength(new Set(forTokens.map(({ path }) => path)).size);
     for (const { Integration } of preflights)
       expect(Integration).toMatchObject({ Type: 'MOCK', ContentHandling: 'CONVERT_TO_TEXT' }); // bodies are binary

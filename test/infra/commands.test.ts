@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
@@ -241,6 +242,7 @@ describe('npm run ops -- projects', () => {
   it.each([
     [{ name: 'Acme' }, undefined, ['show undefined']],
     [{ name: 'Acme' }, 'Acme', ['show undefined', 'delete Acme']],
+    [{ name: 'Acme' }, 'Other', ['show undefined', 'delete Other']],
     [{ state: 'deleting' }, undefined, ['show undefined', 'delete undefined']],
   ])('asks for the name of a project before its deletion, but not to continue one: %j, answer %s', async (project, answer, expected) => {
     const events: string[] = [];
@@ -261,10 +263,14 @@ describe('npm run ops -- projects', () => {
     const longer = { ...waiting, waits_until: '2999-01-31T12:00:00.000Z' };
     const removing = { ...waiting, items_read: 7, waits_until: null };
     const responses = [{ name: 'Acme' }, removing, waiting, waiting, longer, longer, { ...waiting, state: 'deleted' }];
-    const Invoke = () => ({ Payload: Buffer.from(JSON.stringify(responses.shift())) });
+    const names = new Set<string>();
+    const Invoke = ({ Payload }: { Payload: string }) => {
+      names.add(JSON.parse(Payload).name);
+      return { Payload: Buffer.from(JSON.stringify(responses.shift())) };
+    };
     const pauses: number[] = [];
     const wait = async (ms: number) => pauses.push(ms);
-    const { stderr } = await run('ops projects delete prj_1 --stack s --name Acme', { ...DEPLOYED, Invoke }, { wait });
+    const { stderr } = await run('ops projects delete prj_1 --stack s --name Other', { ...DEPLOYED, Invoke }, { wait });
     expect(stderr.split('\n')).toEqual([
       'Removed 1 items, read 7 in this pass.',
       ...[waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
@@ -272,6 +278,7 @@ describe('npm run ops -- projects', () => {
       '',
     ]);
     expect(pauses).toEqual([0, 0, 10_000, 10_000]);
+    expect([...names]).toEqual([undefined, 'Other']);
   });
 
   it.each([
@@ -357,6 +364,15 @@ describe('the file of an export', () => {
     rmSync(`${position}.new`, { recursive: true });
     expect(openExport(path, 'prj_1').position).toEqual({ section: 'keys' });
   });
+
+  it('keeps the old position when the last page cannot be written', () => {
+    openExport(path, 'prj_1').write(['{}'], { section: 'keys' });
+    const script = `import { openExport } from './infra/commands/export-file.ts';
+      openExport('${path}', 'prj_1').write(['x'.repeat(9999)], null);`;
+    const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script];
+    expect(spawnSync('sh', limited, { encoding: 'utf8' }).stderr).toContain(`Cannot use ${path}: file too large.`);
+    expect(openExport(path, 'prj_1').position).toEqual({ section: 'keys' });
+  });
 });
 
 describe('a command that calls the API', () => {
@@ -407,6 +423,11 @@ describe('a command that calls the API', () => {
     await expect(failed).rejects.toThrow(new UserError(`GET /v1/events: ${status} ${reason}`));
     expect(timeout).toHaveBeenCalledWith(35_000);
   });
+});
+
+it('prints no stack trace when the reader of its output has ended', () => {
+  const { stderr } = spawnSync('sh', ['-c', 'node infra/commands/ops.ts --help | true'], { encoding: 'utf8' });
+  expect(stderr).toBe('');
 });
 
 it('shows default values in the help', async () => {

@@ -72,7 +72,7 @@ describe('an update of the file', () => {
 
   it('changes nothing if the result is invalid, and leaves no other file', () => {
     const path = fileWith({ senderEmail, domain });
-    expect(() => updateDeployment({ table: { ...table, name: 'Other' } }, path)).toThrow(UserError);
+    expect(() => updateDeployment({ table: { ...table, name: 'Old' } }, path)).toThrow(UserError);
     expect(contentsOf(path)).toEqual({ senderEmail, domain });
     updateDeployment({ table }, path);
     expect(readdirSync(join(path, '..'))).toEqual(['deployment.json']);
@@ -103,13 +103,15 @@ const set = (...assignments: string[]) => assignments.flatMap((each) => ['--set'
 
 describe('npm run init', () => {
   it('writes a file with the settings of the command, and explains each setting', async () => {
+    const securityContact = 'https://example.com/?form=1';
     const names = [`domain.name=${domain.name}`, `domain.certificateArn=${domain.certificateArn}`];
     const { path, status, stdout } = await init(
       'new.json',
-      ...set('senderEmail=a@example.com', 'deliverConcurrency=2', ...names, `egress=${JSON.stringify(network)}`),
+      ...set('senderEmail=24@example.com', 'deliverConcurrency=2', ...names, `egress=${JSON.stringify(network)}`),
+      ...set(`securityContact=${securityContact}`),
     );
     expect(status).toBe(0);
-    const written = { senderEmail: 'a@example.com', deliverConcurrency: 2, domain, egress: network };
+    const written = { senderEmail: '24@example.com', deliverConcurrency: 2, domain, egress: network, securityContact };
     expect(readDeployment(path)).toMatchObject(written);
     expect(stdout).toContain('webAclArn: not set');
     const { stdout: help } = await init('new.json', '--help');

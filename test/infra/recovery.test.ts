@@ -36,7 +36,9 @@ const performers = {
       LatestStreamArn: streamOf(TableName),
     },
   }),
-  UpdateTimeToLive: () => {},
+  UpdateTimeToLive() {
+    throw new Error('TimeToLive is already enabled'); // of a repeated command
+  },
   UpdateContinuousBackups: () => {},
   ListTagsOfResource: () => ({ Tags: [{ Key: 'aws:cloudformation:stack-name', Value: 'Service' }] }),
 };
@@ -49,7 +51,7 @@ const table = { name: TABLE, streamArn: streamOf(TABLE) };
 it.each(['documents', ANOTHER])('writes the restored table of %s to the settings of the stack', async (source) => {
   const settings = { stackName: 'Service', senderEmail: 'notifications@acme.example' };
   writeFileSync(deploymentFile, JSON.stringify(settings));
-  expect(await restore(using(source))).toMatchObject({
+  expect(await restore(using(source), '--at', '2026-01-31T13:00+01:00')).toMatchObject({
     status: 0,
     stdout: expect.stringContaining(
       `deployment.json now names the table. Deploy it:\n\n  "table": ${JSON.stringify(table)}\n\n  npx cdk deploy --parameters ConfirmTable=${TABLE}\n`,
@@ -99,6 +101,13 @@ it('sets what a restore does not set, each time when the new table is active', a
   ]);
 });
 
+it('stops when it cannot set the time to live', async () => {
+  const UpdateTimeToLive = () => {
+    throw new Error('TimeToLive is not supported');
+  };
+  expect((await restore({ ...using('documents'), UpdateTimeToLive })).status).toBe(1);
+});
+
 it.each([
   ['another stack', JSON.stringify({ stackName: 'Other', senderEmail: 'notifications@acme.example' })],
   ['no stack', undefined],
@@ -141,8 +150,9 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   const updated: object[] = [];
   const operations: Performers = {
     ...using(TABLE),
-    Scan({ TableName, ExclusiveStartKey: after, FilterExpression: filter, ExpressionAttributeValues: values }) {
-      expect([TableName, filter]).toEqual([TABLE, expect.stringContaining('#status IN (:pending, :retrying)')]);
+    Scan({ ExclusiveStartKey: after, ExpressionAttributeValues: values, ...input }) {
+      const FilterExpression = expect.stringContaining('#status IN (:pending, :retrying)');
+      expect(input).toMatchObject({ TableName: TABLE, ConsistentRead: true, FilterExpression });
       expect(unmarshall(values)).toMatchObject({ ':since': since, ':pending': 'pending', ':retrying': 'retrying' });
       return after ? { Items: items.slice(0, 1) } : { Items: items.slice(1), LastEvaluatedKey: {} };
     },
@@ -201,9 +211,9 @@ it.each([
   const { status, stdout, stderr } = await ran(ops, ['replay', 'since', '2026-01-31T12:00:00Z', '--stack', 'Service'], {
     ...performers,
     ...using('documents'),
-    Scan({ ExpressionAttributeValues: values }) {
+    Scan({ ExclusiveStartKey: after, ExpressionAttributeValues: values }) {
       expect(unmarshall(values)).toEqual({ ':event': 'EVENT#', ':since': Date.parse('2026-01-31T12:00:00Z') });
-      return { Items: Array(1001).fill(marshall(itemKey.event(SPACE, 'evt_1'))) };
+      return after ? {} : { Items: Array(1001).fill(marshall(itemKey.event(SPACE, 'evt_1'))), LastEvaluatedKey: {} };
     },
     Invoke({ FunctionName, Payload }) {
       const { Records, isReplay } = JSON.parse(Payload);
@@ -269,7 +279,7 @@ describe('replay schedules', () => {
   const queue = (bodies: string[]) => ({
     ReceiveMessage: ({ WaitTimeSeconds = 0 }) => ({
       Messages: bodies
-        .splice(0, WaitTimeSeconds > 0 ? bodies.length : 0)
+        .splice(0, WaitTimeSeconds > 0 ? 2 : 0)
         .map((Body, i) => ({ MessageId: `id-${i}`, Body, ReceiptHandle: `handle-${i}` })),
     }),
   });
@@ -287,6 +297,11 @@ describe('replay schedules', () => {
     });
     expect([status, stderr]).toEqual([1, 'AWS rejected the call (Busy): Try later.\n']);
     expect(calls).toEqual([JSON.parse(input('1')), ['FailedSchedulesQueue', 'handle-0'], JSON.parse(input('2'))]);
+  });
+
+  it('states the number of messages of all responses', async () => {
+    const performers = { ...queue(['1', '2', '3'].map(input)), SendMessage: () => {}, DeleteMessage: () => {} };
+    expect((await replay('schedules', performers)).stdout).toBe('Sent 3 messages.\n');
   });
 
   it.each(['text', '{}', '{"QueueUrl":"quick"}'])('leaves the message %s in the queue', async (body) => {

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { METHODS, readRoutes } from '../../infra/local/gateway/routes.ts';
+import { listenAddresses } from '../../infra/local/sam/addresses.ts';
 import { functionName, samTemplate } from '../../infra/local/sam/template.ts';
 import { allOperations, methodsOf } from '../../lib/http/operations.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
@@ -56,4 +57,15 @@ describe('the template for sam local', () => {
     expect(needed.length).toBeGreaterThan(0);
     expect(needed.filter((id) => !(id in template.Resources))).toEqual([]);
   });
+});
+
+it.each([
+  ['loopback and the bridge of Docker', 'inet 172.17.0.1/16', ['127.0.0.1', '172.17.0.1']],
+  ['only loopback without the bridge', '', ['127.0.0.1']],
+])('the services for sam local listen on %s', (_, line, addresses) => {
+  const path = temporaryDirectory();
+  writeFileSync(join(path, 'ip'), `#!/bin/sh\necho '${line}'\n`, { mode: 0o755 });
+  vi.stubEnv('PATH', path);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(listenAddresses()).toEqual(addresses);
 });

@@ -6,12 +6,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { bundleOptions } from '../../../infra/bundle.ts';
 import { assemble, forgetUnused, inputHash } from '../../../infra/local/assembly.ts';
 import { assetOf, type FunctionProperties } from '../../../infra/local/lambda/lambda.ts';
@@ -21,8 +22,17 @@ import { readTemplate } from './gateway.ts';
 const directory = temporaryDirectory();
 
 describe('the assembly', () => {
-  it('is created once if nothing changes', async () => {
-    expect(await Promise.all([assemble(), assemble()])).toEqual([inject('assembly'), inject('assembly')]);
+  it('is created once if nothing changes, and is marked as used at the start and every minute', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const assembly = inject('assembly');
+    const before = new Date(Date.now() - 120_000);
+    utimesSync(assembly, before, before);
+    expect(await Promise.all([assemble(), assemble()])).toEqual([assembly, assembly]);
+    expect(statSync(assembly).mtime).not.toEqual(before);
+    utimesSync(assembly, before, before);
+    vi.advanceTimersByTime(60_000);
+    expect(statSync(assembly).mtime).not.toEqual(before);
   });
 
   it('is kept while a process uses it, regardless of newer assemblies', () => {

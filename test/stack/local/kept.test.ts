@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/after-file.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
-import { eventually } from '../../support/service.ts';
+import { eventually, request } from '../../support/service.ts';
 import { argumentsOf, isRunning, processesOf } from './processes.ts';
 
 const directory = temporaryDirectory();
@@ -21,6 +21,10 @@ it.each([
   const first = start();
   const endpoint = await startReceiver(500);
   const before = await first.ready();
+  const headers = { Authorization: `Bearer ${before.stack.keys.admin}` };
+  await request(before.stack.base_url, 'POST', '/v1/keys', { body: { type: 'admin', name: 'New' }, headers });
+  const emails = async ({ stack }: typeof before) => (await request(stack.mail_url, 'GET', '', {})).body;
+  const email = await eventually(async () => (await emails(before))[0]);
   const webhook = await createWebhook(before.client, endpoint.url);
   const { body: event } = await publish(before.client);
   const path = `/v1/webhooks/${webhook.id}/deliveries/${event.id}`;
@@ -31,6 +35,7 @@ it.each([
   const after = await second.ready(); // with its own stack.json
   expect(after.stack.base_url).not.toBe(before.stack.base_url);
   expect(after.stack.keys).toEqual(before.stack.keys);
+  expect(await emails(after)).toEqual([email]);
   expect(after.stack.webhook_secret).toBe(before.stack.webhook_secret);
   const delivery = await settled(after.client, webhook.id, event.id);
   expect([delivery.status, delivery.attempts.length, endpoint.received.length]).toEqual(['succeeded', 4, 4]);
@@ -53,6 +58,7 @@ it('does not replace stack.json while another stack of the directory runs, and l
   await eventually(() => npm.output().includes('pass --directory'));
   const [, own = ''] = /pass --directory (.+)\n/.exec(npm.output()) ?? [];
   expect([file(), dirname(own)]).toEqual([stack, directory]);
+  expect(existsSync(join(own, 'functions.log'))).toBe(true);
   expect(targetOf({ directory }, 'live', {})).toEqual({ baseUrl: stack.base_url, key: stack.keys.live });
   const { baseUrl } = targetOf({ directory: own }, 'admin', {});
   expect(npm.output()).toContain(`Ready: ${baseUrl}\n`);

@@ -59,10 +59,12 @@ describe('a function that fails', () => {
     ['throws nothing where nobody waits', 'setImmediate(() => { throw null }); await new Promise(() => {})', EXITED],
     ['fails where nobody waits', 'setImmediate(() => { throw new Error() }); return new Promise(() => {})', EXITED],
     ['takes more memory than it has', 'const a = []; for (;;) a.push(new Array(1e5).fill({}))', EXITED],
-  ])('reports that it %s, and the next invocation runs', async (_name, code, name) => {
-    const fn = createFunction(`exports.handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`);
-    await expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
+  ])('reports that it %s, and the invocation that waits for it runs', async (_name, code, name) => {
+    const source = `exports.handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`;
+    const fn = createFunction(source, { options: { concurrency: 1 } });
+    const failed = expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
     expect(await fn.invoke({})).toBe('ok');
+    await failed;
     expect(fn.busy).toBe(0);
   });
 

@@ -1,16 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { KeptMap } from '../../../infra/local/kept-map.ts';
 import { LocalIam } from '../../../infra/local/services/iam.ts';
-import { LocalScheduler } from '../../../infra/local/services/scheduler.ts';
+import { LocalScheduler, type Schedule } from '../../../infra/local/services/scheduler.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
 
-function createScheduler() {
+function createScheduler(kept = new Map<string, Schedule>()) {
   const iam = new LocalIam(readTemplate());
   iam.isPermissive = true;
   const queues = new Map(['main', 'dead'].map((name) => [name, createQueue({ name, arn: name })]));
   const queueAt = (name: string) => queues.get(name);
-  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept: new Map() });
+  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept });
   const create = (expression: string, Input: string) => {
     const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
@@ -43,6 +45,22 @@ describe('a schedule', () => {
     const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' });
     scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input });
     expect(bodies('main')).toEqual(['hello']);
+  });
+
+  it('is kept until its message is stored', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const file = new DatabaseSync(':memory:');
+    const kept = () => new KeptMap<Schedule>(file, 'schedules');
+    const { scheduler, create } = createScheduler(kept());
+    create('at(1970-01-01T00:00:01)', '{"QueueUrl":"main","MessageBody":"hello"}');
+    vi.spyOn(scheduler, 'fire').mockImplementation(() => {
+      throw new Error('The disk is full');
+    });
+    expect(() => vi.advanceTimersByTime(1000)).toThrow('full');
+    const { bodies } = createScheduler(kept());
+    vi.advanceTimersByTime(1000);
+    expect([bodies('main'), kept().size]).toEqual([['hello'], 0]);
   });
 
   it.each([
