@@ -5,9 +5,9 @@ const PATH = 'infra/RUNBOOK.md';
 
 /** The URL of the runbook in the repository with this remote, or its path in the checkout without one. Contains no credentials. */
 export function runbookOf(remote: string): string {
-  const [, host, repository] =
-    /^(?:(?:https|ssh):\/\/(?:[^@/]*@)?|[^@/:]+@)([\w.-]+)(?::\d+\/|[:/])(.+?)(?:\.git)?\/?$/.exec(remote) ?? [];
-  return host ? `https://${host}/${repository}/blob/HEAD/${PATH}` : PATH;
+  const [, scheme, host, port = '', repository] =
+    /^(?:(https|ssh):\/\/(?:[^@/]*@)?|[^@/:]+@)([\w.-]+)(?:(:\d+)\/|[:/])(.+?)(?:\.git)?\/?$/.exec(remote) ?? [];
+  return host ? `https://${host}${scheme === 'https' ? port : ''}/${repository}/blob/HEAD/${PATH}` : PATH;
 }
 
 // There is no output without git, or if the checkout is an archive or has no such remote.

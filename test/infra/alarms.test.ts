@@ -60,7 +60,8 @@ describe('an alarm', () => {
 
   it.each([
     ['https://github.com/acme/sync.git', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
-    ['https://user:token@github.com/acme/sync', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['https://user:token@github.com/acme/sync/', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['https://git.example.com:8443/acme/sync', 'https://git.example.com:8443/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['git@gitlab.com:acme/team/sync.git', 'https://gitlab.com/acme/team/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['ssh://git@git.example.com:2222/acme/sync.git', 'https://git.example.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['/srv/git/sync.git', 'infra/RUNBOOK.md'],
@@ -68,6 +69,12 @@ describe('an alarm', () => {
     ['', 'infra/RUNBOOK.md'],
   ])('of a clone of %s links to %s', (remote, url) => {
     expect(runbookOf(remote)).toBe(url);
+  });
+
+  it('names the file in the checkout on a machine without git', () => {
+    const script = "import('./infra/runbook.ts').then(({ RUNBOOK }) => console.log(RUNBOOK))";
+    const { stdout } = spawnSync(process.execPath, ['-e', script], { env: { PATH: '' }, encoding: 'utf8' });
+    expect(stdout).toBe('infra/RUNBOOK.md\n');
   });
 
   it('watches the namespace of this stack, which the functions use too', () => {
