@@ -57,10 +57,17 @@ describe('a deployment', () => {
     expect(() => deploy(without, {}, { DeploymentFile: 'exists' })).toThrow('not allowed');
   });
 
-  it('can create a stack, and update it with the same file', () => {
-    for (const settings of [{}, everything]) {
+  it('can create a stack, and update it with the same table, domain, kind of receiver and VPC', () => {
+    const updates: [before: SettingsInput, changes: SettingsInput][] = [
+      [{}, {}],
+      [everything, { domain: { ...domain, certificateArn: domain.certificateArn.replace('abc', 'def') } }],
+      [everything, { table: { ...table, streamArn: table.streamArn.replace('2026', '2027') } }],
+      [everything, { alarms: { email: 'b@example.com' } }],
+      [{ egress: network }, { egress: { ...network, subnetIds: ['subnet-01234567'], sourceAddresses: ['192.0.2.2'] } }],
+    ];
+    for (const [settings, changes] of updates) {
       const last = deploy(templateOf(settings));
-      expect(deploy(templateOf({ ...settings, deliverConcurrency: 2 }), last)).toEqual(last);
+      expect(deploy(templateOf({ ...settings, ...changes, deliverConcurrency: 2 }), last)).toEqual(last);
     }
   });
 
