@@ -163,6 +163,9 @@ describe('signing in', () => {
     expect(await page.evaluate(() => location.href)).toBe(`${baseUrl}/dashboard`);
     await page.reload();
     await heading(page, 'Overview').waitFor();
+    await makeIdle(page);
+    await page.goto(service.stack.signInUrl(adminKey));
+    await heading(page, 'Overview').waitFor();
     const other = await dashboard.open(link.slice(baseUrl.length));
     await other.getByText('This link works once.').waitFor();
     await other.getByRole('link', { name: 'Sign in with the admin key' }).click();

@@ -54,6 +54,8 @@ describe('the assembly', () => {
     ['style of the dashboard', 'functions/site/dashboard/styles.css'],
     ['changelog, which is a page', 'CHANGELOG.md'],
     ['context of the app', 'cdk.json'],
+    ['values that the CDK looked up', 'cdk.context.json'],
+    ['version of the release', 'package.json'],
     ['version of a dependency', 'package-lock.json'],
     ['installed dependency', 'node_modules/.package-lock.json'],
     ['setting of the compiler', 'tsconfig.json'],

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { readGatewayResponses } from '../../../infra/local/gateway/gateway-responses.ts';
 import { startGateway } from './gateway.ts';
@@ -42,12 +43,17 @@ describe('an authorized request', () => {
   }
   const key = (bytes: number) => statusOf(`/v1/documents/${'a'.repeat(bytes)}`);
   const post = (bytes: number) => statusOf('/v1/events', { method: 'POST', body: 'a'.repeat(bytes) });
+  const zipped = (bytes: number) => {
+    const init = { method: 'POST', body: gzipSync(Buffer.alloc(bytes)) };
+    return statusOf('/v1/events', { ...init, headers: { Authorization: 'x', 'Content-Encoding': 'gzip' } });
+  };
   const headers = (bytes: number) => statusOf('/v1/keys', { headers: { Authorization: 'x'.repeat(bytes) } });
   const policy = (characters: number) => statusOf('/v1/keys', {}, '*'.repeat(characters));
 
   it.each([
     ['rejected when the ARN of its method has more than 1,600 bytes', key, 1500, 1600, 400],
     ['rejected when its body has more than 10 MB', post, 10_485_760, 10_485_761, 413],
+    ['rejected when its decoded body has more than 10 MB', zipped, 10_485_760, 10_485_761, 413],
     ['rejected when its request line and headers have more than 10,240 bytes', headers, 9000, 10_240, 400],
     ['an error when a resource of the policy has more than 512 characters', policy, 512, 513, 503],
   ])('is %s', async (_, request, most, more, status) => {

@@ -80,17 +80,20 @@ describe('a function that fails', () => {
   });
 });
 
-it('an environment stops after a minute without use, and not during an invocation', async () => {
+it('an environment stops after a minute without use, and not during an invocation, for whose end others wait', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const stop = vi.fn();
   const environment = { ready: Promise.resolve(), stop } as unknown as ExecutionEnvironment;
-  const pool = new EnvironmentPool({ maxSize: 1, start: () => environment });
+  const start = vi.fn(() => environment);
+  const pool = new EnvironmentPool({ maxSize: 1, start });
   pool.release(await pool.acquire());
   await pool.acquire();
-  vi.advanceTimersByTime(600_000);
-  expect(stop).not.toHaveBeenCalled();
+  const next = pool.acquire();
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect([start.mock.calls.length, stop.mock.calls.length]).toEqual([1, 0]);
   pool.release(environment);
+  pool.release(await next);
   vi.advanceTimersByTime(59_999);
   expect(stop).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);

@@ -135,7 +135,8 @@ describe('a queue', () => {
 
   it('moves a message to the dead letters after too many receives', async () => {
     const deadLetters = createQueue();
-    const queue = createQueue({ deadLetters: { queue: () => deadLetters, maxReceiveCount: 2 } });
+    const kept = new Map();
+    const queue = createQueue({ kept, deadLetters: { queue: () => deadLetters, maxReceiveCount: 2 } });
     queue.send('a', { group: 'g' });
     for (let i = 0; i < 2; i++) {
       await queue.untilVisible();
@@ -144,6 +145,6 @@ describe('a queue', () => {
     await queue.untilVisible();
     expect(queue.receive(1)).toEqual([]);
     expect(deadLetters.receive(1)).toMatchObject([{ body: 'a', group: 'g' }]);
-    expect(queue.counts()).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+    expect([queue.counts(), kept.size]).toEqual([{ visible: 0, inFlight: 0, delayed: 0 }, 0]);
   });
 });
