@@ -108,8 +108,15 @@ describe('the API', () => {
       expect(target).toMatchObject({ headers: { 'Access-Control-Allow-Methods': methods.join(',') } });
     }
     expect(preflights).toHaveLength(new Set(forTokens.map(({ path }) => path)).size);
-    for (const { Integration } of preflights)
+    for (const { Integration } of preflights) {
       expect(Integration).toMatchObject({ Type: 'MOCK', ContentHandling: 'CONVERT_TO_TEXT' }); // bodies are binary
+      const [{ ResponseParameters }] = Integration.IntegrationResponses;
+      expect(ResponseParameters).toMatchObject({
+        'method.response.header.Access-Control-Max-Age': "'7200'",
+        'method.response.header.Access-Control-Allow-Headers':
+          "'Authorization,Content-Type,Idempotency-Key,If-Match,If-None-Match,X-Node-Id'",
+      });
+    }
   });
 
   it('declares the response of every kind of client error, because a default has one status', () => {

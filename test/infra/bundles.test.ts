@@ -14,13 +14,17 @@ describe('the bundles', () => {
       more.push(...readdirSync(directory).filter((name) => name !== 'index.cjs'));
     }
     expect(more).toEqual(['site.json']);
+    const map = readFileSync(join(inject('assembly'), 'source-maps/deliver.cjs.map'), 'utf8');
+    expect(JSON.parse(map).sources).toContain('functions/deliver.ts');
   });
 
-  it('import nothing as an ES module, because all exports of `node:http` would load undici', () => {
+  it('contain all packages, and import nothing as an ES module, because all exports of `node:http` would load undici', () => {
     for (const asset of assets) {
       const code = readFileSync(join(inject('assembly'), asset, 'index.cjs'), 'utf8');
       expect(code).toContain('require("node:');
       expect(code).not.toMatch(/\bimport\(/);
+      // The SDK tries to load this package, which is optional.
+      expect(code).not.toMatch(/\brequire\("(?!node:|@aws-sdk\/signature-v4-crt")/);
     }
   });
 });

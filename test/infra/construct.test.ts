@@ -1,5 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
 import { DocumentSync, type DocumentSyncProps } from '../../infra/document-sync.ts';
 import { resourcesOf } from './resources.ts';
@@ -28,10 +30,16 @@ describe('the construct', () => {
     expect(named[0]?.share).not.toEqual(named[1]?.share);
   });
 
-  it('pins the resources with data in a stack of another app too', () => {
-    const stack = new Stack(createApp(), 'Mine');
-    const { table } = new DocumentSync(stack, 'Sync');
+  it('pins its resources with data in a stack of another app too, and changes no resource of that app', () => {
+    const app = createApp();
+    const stack = new Stack(app, 'Mine');
+    new LogGroup(stack, 'Log', { retention: 30 });
+    new Queue(stack, 'Queue');
+    const { table } = new DocumentSync(stack, 'Sync', PROPS);
     expect(stack.resolve(table.name)).toEqual({ Ref: 'Table' });
+    const template = Template.fromJSON(synthUnvalidated(app).getStackArtifact('Mine').template);
+    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+    template.hasResourceProperties('AWS::SQS::Queue', { KmsMasterKeyId: Match.absent() });
   });
 
   it('rejects a property with a value that is not allowed', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
@@ -77,6 +77,24 @@ describe('an update of the file', () => {
     updateDeployment({ table }, path);
     expect(readdirSync(join(path, '..'))).toEqual(['deployment.json']);
   });
+
+  it('keeps the old file if the new one cannot be written', () => {
+    const path = fileWith({ senderEmail, domain });
+    mkdirSync(`${path}.new`);
+    expect(() => updateDeployment({ table }, path)).toThrow('EISDIR');
+    expect(contentsOf(path)).toEqual({ senderEmail, domain });
+  });
+});
+
+it('infra/README.md has every setting with its default, and a valid example', () => {
+  const readme = readFileSync('infra/README.md', 'utf8');
+  const { throttles, senderEmail: _, ...settings } = settingsOf({});
+  const limits = Object.entries(throttles).map(([name, value]) => [`throttles.${name}`, value]);
+  for (const [name, value] of [...Object.entries(settings), ...limits])
+    expect(readme).toContain(`| \`${name}\` | \`${value}\` |`);
+  for (const [name] of describedSettings()) expect(readme).toMatch(new RegExp(`^\\| \`${name}[.\`]`, 'm'));
+  const [, example = ''] = /^```json\n(\{.+?\n\})/ms.exec(readme) ?? [];
+  expect(() => readDeployment(fileWith(example))).not.toThrow();
 });
 
 describe('the schema for editors', () => {

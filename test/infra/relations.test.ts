@@ -1,5 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { settingsOf } from '../../infra/settings.ts';
 import { RETRIES, TIMEOUT_MS } from '../../lib/aws/failed-events.ts';
 import { SETTINGS } from '../../lib/aws/runtime.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
@@ -98,6 +99,16 @@ describe.each([
       ([, { Environment }]) => Environment.Variables.PROJECT_REQUESTS_PER_SECOND ?? [],
     );
     expect(stated).toEqual([String(Throttle.RateLimit)]);
+  });
+
+  it('has an enabled API key for each share, with the prefix that the authorizer returns', () => {
+    const { stackName } = settingsOf(settings);
+    const prefixOf = (value: { 'Fn::Join': [string, string[]] }) => value['Fn::Join'][1][0];
+    const [returned] = resourcesOf(template, 'AWS::Lambda::Function').flatMap(
+      ([, { Environment }]) => Environment.Variables.SHARE_PREFIX ?? [],
+    );
+    for (const [i, [, { Value, Description, Enabled }]] of resourcesOf(template, 'AWS::ApiGateway::ApiKey').entries())
+      expect([prefixOf(Value), Description, Enabled]).toEqual([prefixOf(returned), `Share ${i} of ${stackName}`, true]);
   });
 
   it('keeps work longer than it can take', () => {

@@ -102,9 +102,10 @@ export const everyOption: SettingsInput = {
   ...choices.names?.[1],
 };
 
-/** The lowest and highest limits. */
+/** The lowest and highest limits, and the smallest existing network. */
 export const extremes: SettingsInput = {
   deliverConcurrency: 2,
   batchingSeconds: 5,
   throttles: { methodPerSecond: 10_000, projectPerSecond: 2501 },
+  egress: { ...network, subnetIds: network.subnetIds.slice(1), sourceAddresses: [] },
 };

@@ -2,7 +2,7 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { TABLE } from '../support/dynamodb-table.ts';
 import { actionsOf, mappingsOf, resourcesOf, type Statement } from './resources.ts';
-import { everyOption, extremes, synth, synthStack, table } from './synth.ts';
+import { everyOption, extremes, network, synth, synthStack, table } from './synth.ts';
 
 const template = synth({});
 
@@ -22,6 +22,19 @@ describe('the template', () => {
     const all = { HttpMethod: '*', ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5000 };
     const MethodSettings = Match.arrayWith([Match.objectLike(all)]);
     changed.hasResourceProperties('AWS::ApiGateway::Stage', { MethodSettings });
+  });
+
+  it('gathers the batches of the fan-out and two lanes as long as the setting says, and slow ones for a second', () => {
+    const windows = mappingsOf(synth(extremes)).map(({ id, mapping }) => [id, mapping.MaximumBatchingWindowInSeconds]);
+    const expected = { FanOutSource: 5, DeliverSource: 5, DeliverNewSource: 5, DeliverSlowSource: 1 };
+    expect(Object.fromEntries(windows)).toMatchObject(expected);
+  });
+
+  it('delivers from the one subnet of an existing network, and shows no addresses if it has none', () => {
+    const functions = resourcesOf(synth(extremes), 'AWS::Lambda::Function');
+    const subnets = functions.flatMap(([, { VpcConfig }]) => VpcConfig?.SubnetIds ?? []);
+    expect(subnets).toEqual(Array(3).fill(network.subnetIds[1]));
+    expect(JSON.stringify(synth(extremes).toJSON())).not.toMatch(/SOURCE_ADDRESSES|SourceAddresses/);
   });
 
   it('has a table with the keys and indexes of the tests', () => {

@@ -1,36 +1,44 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { context, domain, table } from '../../infra/synth.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 
-/** Runs the app of a clone with this content of deployment.json, without bundles. `npm run synth` runs it without the file. */
-function synthesize(file: object) {
+/** Runs the app of a clone with this content of deployment.json, or without the file. */
+function synthesize(file?: object) {
   const checkout = temporaryDirectory();
   const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   for (const name of ['functions', 'infra', 'lib', 'cdk.json', 'package.json', 'tsconfig.json', 'CHANGELOG.md'])
     cpSync(name, join(checkout, name), { recursive: true });
   symlinkSync(join(process.cwd(), 'node_modules'), join(checkout, 'node_modules'));
-  writeFileSync(join(checkout, 'deployment.json'), JSON.stringify(file));
+  if (file) writeFileSync(join(checkout, 'deployment.json'), JSON.stringify(file));
   const env = {
     ...process.env,
     CDK_VALIDATION: 'false',
     CDK_OUTDIR: join(checkout, 'cdk.out'),
-    CDK_CONTEXT_JSON: JSON.stringify({ ...context, 'aws:cdk:bundling-stacks': [] }),
+    CDK_CONTEXT_JSON: JSON.stringify(context),
   };
   const { status, stderr } = spawnSync('sh', ['-c', app], { cwd: checkout, env, encoding: 'utf8' });
-  const written = join(checkout, 'cdk.out/DocumentSyncService.template.json');
-  return { status, stderr, template: existsSync(written) ? readFileSync(written, 'utf8') : '' };
+  const read = (path: string) => globSync(join(checkout, 'cdk.out', path)).map((name) => readFileSync(name, 'utf8'));
+  return { status, stderr, template: read('*.template.json').join(), site: read('asset.*/site.json').join() };
 }
 
 it('deploys with the settings of deployment.json', () => {
   const senderEmail = 'a@example.com';
   const file = { senderEmail, table, domain, alarms: { email: 'ops@example.com' }, egress: 'nat' };
-  const { status, stderr, template } = synthesize(file);
+  const securityContact = 'mailto:security@example.com';
+  const { status, stderr, template, site } = synthesize({ ...file, securityContact });
   expect(status, stderr).toBe(0);
-  for (const kept of [table.name, domain.name, '"AlarmTopic"', '"SourceAddresses"', senderEmail])
-    expect(template).toContain(kept);
+  const confirmed = [`ConfirmDomain=${domain.name}`, `ConfirmTable=${table.name}`];
+  for (const kept of [...confirmed, '"AlarmTopic"', '"SourceAddresses"', senderEmail]) expect(template).toContain(kept);
+  expect(JSON.parse(site)).toMatchObject({ securityContact });
+});
+
+it('creates a template without the file, which CloudFormation rejects', () => {
+  const { status, stderr, template } = synthesize();
+  expect(status, stderr).toBe(0);
+  expect(template).toContain('There is no deployment.json.');
 });
 
 it('names every violation of the settings, without a stack trace', () => {
@@ -41,5 +49,6 @@ it('names every violation of the settings, without a stack trace', () => {
   domain.certificateArn is missing
   logLevel is not a setting\n`,
     template: '',
+    site: '',
   });
 });

@@ -269,7 +269,7 @@ describe('a trailing slash', () => {
 describe('security.txt', () => {
   it('contains the contact of the operator, if there is one, and expires in less than a year', async () => {
     expect((await request('/.well-known/security.txt')).statusCode).toBe(404);
-    const from = createSite({ ...site, securityContact: 'mailto:security@example.com' }, { info() {} });
+    const from = createSite(created('mailto:security@example.com'), { info() {} });
     const { statusCode, headers, body } = await request('/.well-known/security.txt', { from });
     expect([statusCode, headers?.['Content-Type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(body).toBe(`Contact: mailto:security@example.com
