@@ -16,7 +16,7 @@ import { newStore } from './stores.ts';
 const { table } = newStore();
 const space = newSpace();
 const webhookId = newId('whk');
-const event = newStoredEvent();
+const [event, other] = [newStoredEvent(), newStoredEvent()];
 const delivery = firstMessage(space, webhookId, event.id);
 const connection = newConnection();
 const claim = { credentialId: 'key_1', fingerprint: 'request', nowMs: now };
@@ -42,6 +42,12 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
     'a cycle',
     () => documents(table).claimCycle(space, 'syn_1', claim),
     itemKey.sync(space, 'syn_1'),
+    now + EVENT_RETENTION_MS,
+  ],
+  [
+    'a completed cycle',
+    () => documents(table).complete(space, 'syn_2', 'key_1', other),
+    itemKey.sync(space, 'syn_2'),
     now + EVENT_RETENTION_MS,
   ],
   [

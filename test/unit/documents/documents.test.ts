@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sameJson } from '../../../lib/documents/document.ts';
+import { MAX_KNOWN, SyncRequest } from '../../../lib/documents/sync.ts';
 import type { Json } from '../../../lib/json.ts';
+import { violationsOf } from '../../support/violations.ts';
 
 describe('two JSON values', () => {
   const same: [Json | undefined, Json | undefined][] = [
@@ -24,4 +26,11 @@ describe('two JSON values', () => {
 
   it.each(same)('%j and %j are equal', (a, b) => expect(sameJson(a, b)).toBe(true));
   it.each(different)('%j and %j are not', (a, b) => expect(sameJson(a, b)).toBe(false));
+});
+
+it('names what is wrong with the revisions that a node knows', () => {
+  const faultsOf = (known: object) => violationsOf(SyncRequest, { node_id: 'n', pattern: '*', push: [], known });
+  expect(faultsOf({ 'a b': 1 })).toEqual(['known must map document keys to revisions']);
+  const many = Object.fromEntries(Array.from({ length: MAX_KNOWN + 1 }, (_, i) => [`d${i}`, i]));
+  expect(faultsOf(many)).toEqual(['known must have at most 2000 members']);
 });

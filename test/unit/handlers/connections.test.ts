@@ -51,7 +51,9 @@ describe('a connection', () => {
     expect(status).toBeLessThan(300);
     if (body) expect(body.connected_at).not.toBe(first.connected_at);
     const expected = [{ connected_at: first.connected_at, lost_at: first.expires_at }];
-    expect((await lost(client)).map(({ data }) => data)).toMatchObject(expected);
+    const events = await lost(client);
+    expect(events.map(({ data }) => data)).toMatchObject(expected);
+    expect(Date.parse(events[0]?.timestamp)).toBeGreaterThan(Date.parse(first.expires_at));
     await service.settle();
     expect((await lost(client)).filter(({ data }) => data.connected_at === first.connected_at)).toHaveLength(1);
   });
@@ -116,7 +118,7 @@ describe('the owner of a connection', () => {
       expect(answer.status, text).toBe(expected);
       if (expected !== 200) continue;
       expect(known.has(answer.body.connected_at), text).toBe(act === 'renews');
-      expect(answer.body.node_id, text).toBe(node_id);
+      expect(answer.body, text).toMatchObject({ connection_id: 'socket-1', node_id });
       known.add(answer.body.connected_at);
     }
     await service.settle();

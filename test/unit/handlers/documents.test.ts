@@ -58,6 +58,7 @@ describe('a document', () => {
     expect((await put(client, 'd', { a: 1 }, { 'If-None-Match': '*' })).status).toBe(201);
     expect(code(await put(client, 'd', { a: 2 }, { 'If-None-Match': '*' }))).toEqual(failed);
     expect(code(await put(client, 'd', { a: 2 }, { 'If-Match': '"2"' }))).toEqual(failed);
+    expect(code(await put(client, 'd', { a: 2 }, { 'If-Match': '"1"', 'If-None-Match': '*' }))).toEqual(failed);
     expect((await put(client, 'd', { a: 2 }, { 'If-Match': '"1"' })).status).toBe(200);
     expect(
       code(await client('PATCH', '/v1/documents/d', { body: { fields: { a: 3 } }, headers: { 'If-Match': '"1"' } })),
@@ -102,6 +103,8 @@ describe('a document', () => {
     const client = await live();
     expect(code(await put(client, 'd', { a: 'x'.repeat(128 * 1024) }))).toEqual([413, 'payload_too_large']);
     expect((await put(client, 'd', { a: 'x'.repeat(128 * 1024 - 8) })).status).toBe(201);
+    const merged = await client('PATCH', '/v1/documents/d', { body: { fields: { a: 'y'.repeat(100_000) } } });
+    expect(merged.status).toBe(200);
     const large = await put(client, 'd', { a: 'x'.repeat(128 * 1024) });
     expect(large.body.detail).toMatch(/^Reduce the document/);
     const future = await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision: 99 } });

@@ -150,13 +150,13 @@ describe('the text of a customer', () => {
     'Sign in at http://evil.example/pay',
     'evil.example/pay',
     'www.evil.example',
-    'mailto:pay@evil.example',
-    'evil\u3002example evil\uff0eexample evil\u2024example',
+    'mailto:pay@evil.example MAILTO:pay@evil.example',
+    'evil\u2024example evil\u3002example evil\ufe52example evil\uff0eexample evil\uff61example',
     '<a href="//evil.example">Pay</a>',
     '\\\\evil\\share',
   ];
   /** The texts that email clients turn into links. */
-  const LINK = /[.\u2024\u3002\uff0e]example|:\/\/evil|[a-z]:pay|\\\\evil/;
+  const LINK = /[.\u2024\u3002\ufe52\uff0e\uff61]example|:\/\/evil|[a-z]:pay|\\\\evil/i;
 
   it.each(HOSTILE)('is in no subject and never a link: %s', async (hostile) => {
     const project = await service.project();
@@ -238,6 +238,7 @@ describe('100 requests in concurrent groups of five send at most 5 emails in 10 
     expect(namesIn(texts, /Webhook failing: (\w+)/g)).toEqual(new Set(webhooks));
     expect(namesIn(texts, /Webhook disabled: (\w+)/g)).toEqual(new Set(webhooks));
     expect(texts).toHaveLength(2 * (MAX_EMAILS + 1));
+    expect(emailsOf(project).at(-1)?.html.split('<br>Webhook disabled: ')).toHaveLength(100 - MAX_EMAILS);
     expect(mostInWindow(project)).toBeLessThanOrEqual(MAX_EMAILS);
   });
 });

@@ -63,7 +63,7 @@ describe('events', () => {
 
   it('are listed by any text that an event can have as its document key', async () => {
     const client = await (await service.project()).client('live');
-    for (const key of ['folder/Entwurf 1 é', 'a:*', ':', 'x'.repeat(512)]) {
+    for (const key of ['folder/Entwurf 1 é', 'a:*', ':', 'x'.repeat(512), 'd', 'org:acme:d']) {
       const { body } = await client('POST', '/v1/events', { body: deleted(key, 1) });
       const found = await all(client, `document_key=${encodeURIComponent(key)}`);
       expect(found.map(({ id }) => id)).toEqual([body.id]);
@@ -158,6 +158,8 @@ describe('the time of a published event', () => {
 
   it('is rejected for the whole batch, with every violation', async () => {
     const wrong = [iso(service.clock.now() - 31 * DAY_MS), 'yesterday', 1, null];
+    for (const body of ['null', '{"events":"x"}'])
+      expect(code(await live('POST', '/v1/events/batch', { body }))).toEqual([400, 'invalid_request']);
     const { status, body } = await publishBatch([iso(service.clock.now()), ...wrong]);
     expect(status).toBe(400);
     const fields = body.errors.map(({ field }: { field: string }) => field).sort();

@@ -46,11 +46,13 @@ const left = ['DELETION#prj_1', OTHER.pk];
 
 describe('a call', () => {
   it('ends after ten seconds, and the next one continues at that item', async () => {
-    const { state, keys, remove } = setUp();
+    const { state, db, keys, remove } = setUp();
     state.pageMs = 5000;
     const first = await remove();
     expect(first).toMatchObject({ state: 'deleting', items_read: 4, waits_until: null });
     expect(first.items_removed).toBeLessThan(ITEMS.length);
+    const { pk, sk } = itemKey.deletion(project.id);
+    expect(db.get(pk, sk)).toMatchObject({ step: 1 }); // stored once
     const waitsUntil = new Date(now + SETTLE_MS).toISOString();
     expect(await remove()).toMatchObject({ items_removed: ITEMS.length, items_read: 0, waits_until: waitsUntil });
     expect(state.pages).toBeLessThanOrEqual(4);

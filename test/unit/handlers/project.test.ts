@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { memoryService } from '../../support/memory-service.ts';
 
 const MINUTE_MS = 60_000;
@@ -13,6 +14,8 @@ describe('a project', () => {
     const before = (await admin('GET', '/v1/project')).body;
     expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [] });
     expect(before.source_addresses).toEqual(['192.0.2.1', '192.0.2.2']);
+    const changing = memoryService({ variables: { SOURCE_ADDRESSES: undefined } });
+    expect((await (await changing.project()).admin('GET', '/v1/project')).body.source_addresses).toEqual([]);
     const emails = addresses();
     const after = { ...before, name: 'Acme <b>', emails };
     const body = { name: after.name, emails };
@@ -52,8 +55,11 @@ describe('an address that SES reports', () => {
   }
 
   it('is shown, and receives no more emails', async () => {
-    const { admin, bounced, other, undeliverable } = await setUp();
-    expect(await undeliverable()).toEqual([{ email: bounced, reason: 'bounced', at: expect.any(String) }]);
+    const { id, admin, bounced, other, undeliverable } = await setUp();
+    const marks = [{ email: bounced, reason: 'bounced', at: expect.any(String) }];
+    expect(await undeliverable()).toEqual(marks);
+    const shown = { emails: [bounced, other], undeliverable_emails: marks };
+    expect(await service.administer({ operation: 'show', id })).toMatchObject(shown);
     const before = emailsTo(bounced).length;
     const { status, body } = await admin('POST', '/v1/project/test-mail');
     expect([status, body]).toEqual([202, { emails: [other] }]);
@@ -85,7 +91,7 @@ describe('an address that SES reports', () => {
       {
         to: [other],
         subject: `Summary of notifications (${project.id})`,
-        text: expect.stringContaining(bounced.split('@')[0] ?? ''),
+        text: expect.stringContaining(`${bounced.replace('.', '[.]')}. Its mail provider reported`),
       },
     ]);
   });
@@ -113,7 +119,7 @@ describe('an address that SES reports', () => {
   });
 
   it('keeps its mark for 30 days, also if it is removed and added', async () => {
-    const { admin, bounced, other } = await setUp();
+    const { id, admin, bounced, other } = await setUp();
     const marksAfter = async (emails: string[]) =>
       (await admin('PATCH', '/v1/project', { body: { emails } })).body.undeliverable_emails;
     expect(await marksAfter([other])).toEqual([]);
@@ -123,6 +129,8 @@ describe('an address that SES reports', () => {
     expect((await admin('POST', '/v1/project/test-mail')).status).toBe(409);
     await service.clock.advance(DAY_MS);
     expect((await admin('POST', '/v1/project/test-mail')).body).toEqual({ emails: [bounced] });
+    await service.stopEmails(id, bounced, 'complained');
+    expect((await service.table.get(itemKey.project(id)))?.undeliverable).toMatchObject([{ reason: 'complained' }]);
   });
 
   it('is marked without an email after the project has removed it', async () => {

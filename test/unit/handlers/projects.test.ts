@@ -24,6 +24,7 @@ async function used(name = 'Acme') {
   const test = await project.client('test');
   const removed = await createWebhook(test, service.endpoint().url);
   await publish(test);
+  await test('PUT', '/v1/documents/d:1', { body: { fields: {} } });
   await service.settle();
   await test('DELETE', `/v1/webhooks/${removed.id}`);
   await live('PUT', '/v1/connections/c-1', { body: { node_id: 'n', lease_seconds: 900 } });
@@ -62,6 +63,21 @@ const logged = ({ id }: Pick<Project, 'id'>): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line))
     .filter(({ message, project_id }) => project_id === id && /^(project|key)\./.test(message));
 
+/** A project with a webhook that failed deliveries disabled, and the id of its event. */
+async function disabled(type: 'live' | 'test' = 'live') {
+  const project = await service.project();
+  const client = await project.client(type);
+  const endpoint = service.endpoint(500);
+  const { id } = await createWebhook(client, endpoint.url);
+  const event = (await publish(client)).body.id;
+  await service.settle();
+  const webhook = async () => (await client('GET', `/v1/webhooks/${id}`)).body;
+  expect(await webhook()).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
+  endpoint.behave(200);
+  const delivery = async () => (await client('GET', `/v1/webhooks/${id}/deliveries/${event}`)).body.status;
+  return { ...project, hook: id, webhook, delivery };
+}
+
 /** Calls until the deletion is complete or waits. */
 async function remove(id: string, name?: string) {
   return (await administer({ operation: 'delete', id, ...(name && { name }) })) as Record<string, unknown>;
@@ -94,6 +110,17 @@ describe('the list of projects', () => {
     ]);
     expect(found[0]?.deliveries_30_days).toBeGreaterThan(0);
   });
+
+  it('counts failed deliveries for 30 days', async () => {
+    const { id } = await disabled();
+    for (const [days, deliveries_30_days] of [
+      [29, 1],
+      [2, 0],
+    ] as const) {
+      await service.clock.advance(days * 24 * 3_600_000);
+      expect(await administer({ operation: 'show', id })).toMatchObject({ deliveries_30_days });
+    }
+  });
 });
 
 describe('a suspended project', () => {
@@ -123,7 +150,7 @@ describe('a suspended project', () => {
     const { suspended_at } = (await administer({ operation: 'suspend', id })) as { suspended_at: string };
     await service.clock.advance(1000);
     expect(await administer({ operation: 'suspend', id })).toMatchObject({ suspended_at });
-    await administer({ operation: 'resume', id });
+    for (const _ of [1, 2]) await administer({ operation: 'resume', id });
     const { data } = (await admin('GET', '/v1/audit')).body;
     expect(data.filter(({ action }: { action: string }) => action === 'project.suspended')).toHaveLength(1);
     expect(logged({ id })).toEqual([
@@ -194,12 +221,15 @@ describe('an export', () => {
     expect(new Set(lines.map(({ type }) => type))).toEqual(
       new Set(['project', 'key', 'webhook', 'document', 'event', 'delivery', 'audit']),
     );
-    const events = lines.filter(({ type }) => type === 'event');
-    expect(new Set(events.map(({ environment }) => environment))).toEqual(new Set(['live', 'sandbox']));
+    for (const kind of ['document', 'event']) {
+      const environments = lines.flatMap(({ type, environment }) => (type === kind ? [environment] : []));
+      expect(new Set(environments)).toEqual(new Set(['live', 'sandbox']));
+    }
     expect(lines.filter(({ type }) => type === 'delivery').map(({ data }) => data.webhook_id)).toEqual(
       expect.arrayContaining([project.hook.id, project.removed.id]),
     );
-    expect(text).toContain('12345678901234567890');
+    const exact = lines.filter((_, i) => texts[i]?.includes('12345678901234567890'));
+    expect(exact.map(({ type }) => type)).toEqual(['document', 'event']);
     for (const secret of [project.hook.secret, 'cursorSecret', 'tokenSecret', '"hash"'])
       expect(text).not.toContain(secret);
     expect(text).not.toContain('Other');
@@ -240,12 +270,14 @@ describe('a deletion', () => {
     expect(await remove(project.id, 'Acme')).toMatchObject({ state: 'deleting', deleted_at: null });
     expect((await project.live('GET', '/v1/documents/d:1')).status).toBe(401);
     await service.clock.advance(SETTLE_MS);
-    expect(await remove(project.id)).toMatchObject({ state: 'deleted', waits_until: null });
+    const record = await remove(project.id);
+    expect(record).toMatchObject({ state: 'deleted', deleted_at: expect.any(String), waits_until: null });
     expect(itemsOf(project, project.hook.id, project.removed.id)).toMatchObject([{ pk: `DELETION#${project.id}` }]);
     const left = new Set(service.db.items());
     expect(kept.filter((item) => !left.has(item))).toEqual([]);
     expect((await other.live('GET', '/v1/documents/d:1')).status).toBe(200);
-    expect(await administer({ operation: 'show', id: project.id })).toMatchObject({ state: 'deleted' });
+    await service.clock.advance(1000);
+    expect(await administer({ operation: 'show', id: project.id })).toEqual(record);
     await expect(administer({ operation: 'resume', id: project.id })).rejects.toThrow('There is no project');
   });
 
@@ -263,20 +295,6 @@ describe('a deletion', () => {
 });
 
 describe('the enabling of webhooks', () => {
-  /** A project with a webhook that failed deliveries disabled, and the id of its event. */
-  async function disabled(type: 'live' | 'test' = 'live') {
-    const project = await service.project();
-    const client = await project.client(type);
-    const endpoint = service.endpoint(500);
-    const { id } = await createWebhook(client, endpoint.url);
-    const event = (await publish(client)).body.id;
-    await service.settle();
-    const webhook = async () => (await client('GET', `/v1/webhooks/${id}`)).body;
-    expect(await webhook()).toMatchObject({ status: 'disabled', disabled_reason: 'deliveries_failed' });
-    endpoint.behave(200);
-    const delivery = async () => (await client('GET', `/v1/webhooks/${id}/deliveries/${event}`)).body.status;
-    return { ...project, hook: id, webhook, delivery };
-  }
   const at = (ms = service.clock.now()) => new Date(ms).toISOString();
 
   /** Calls until all pages are done. Returns the number of webhooks. */
@@ -316,10 +334,11 @@ describe('the enabling of webhooks', () => {
     for (const { delivery } of found) expect(await delivery()).toBe('succeeded');
   });
 
-  it('can be limited to one project', async () => {
-    const since = at();
+  it('can be limited to one project and one time', async () => {
     const [one, other] = [await disabled('test'), await disabled()];
-    expect(await enable({ since, id: one.id })).toBe(1);
+    const { disabled_at: time } = await one.webhook();
+    const only = { operation: 'enable-webhooks', since: time, until: time, id: one.id };
+    expect(await administer(only)).toEqual({ webhooks: 1, next: null });
     expect([(await one.webhook()).status, (await other.webhook()).status]).toEqual(['enabled', 'disabled']);
   });
 
@@ -363,6 +382,7 @@ it.each<[unknown, string]>([
   [{}, 'operation'],
   [{ operation: 'suspend' }, 'id'],
   [{ operation: 'suspend', id: 'prj_none' }, 'There is no project'],
+  [{ operation: 'export', id: 'prj_none' }, 'There is no project'],
   [{ operation: 'list', limit: 1000 }, 'limit'],
   [{ operation: 'enable-webhooks' }, 'since'],
   [{ operation: 'enable-webhooks', since: 'noon' }, 'since'],

@@ -45,7 +45,7 @@ describe('a webhook', () => {
     const url = 'https://example.com/hook?a=1';
     const secret = 'my own long enough secret';
     const created = await client('POST', '/v1/webhooks', {
-      body: { url, events: ['sync.completed'], secret, description: 'D' },
+      body: { url, events: ['sync.completed'], documents: ['org:*'], secret, description: 'D' },
     });
     expect(created.body.secret).toBe(secret);
     const { secret: _, ...rest } = created.body;
@@ -56,13 +56,13 @@ describe('a webhook', () => {
       status: 'enabled',
       environment: 'live',
       secret_hint: 'cret',
-      ...{ documents: [], headers: {}, max_per_second: null },
+      ...{ documents: ['org:*'], headers: {}, max_per_second: null },
       ...{ failing_since: null, disabled_at: null, disabled_reason: null },
     });
     expect((await client('GET', `/v1/webhooks/${rest.id}`)).body).toEqual(rest);
     expect((await client('GET', '/v1/webhooks')).body).toEqual({ data: [rest], next_cursor: null });
     const generated = await createWebhook(client, url);
-    expect(generated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(generated).toMatchObject({ documents: [], secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) });
   });
 
   it('has its URL in the form of the URL standard', async () => {
@@ -225,10 +225,12 @@ describe('a change of a webhook', () => {
     expect(await applied(change, before)).toEqual({ stored, detail });
   });
 
-  it('forgets the pace of the endpoint when the webhook is enabled', async () => {
-    const before = { ...webhook, ...proven, status: 'disabled', disabledReason: 'paused' } as const;
-    const { stored } = await applied({ status: 'enabled' }, before);
-    expect(stored).toEqual({ ...key, ...webhook, updatedAt: now });
+  it('forgets the pace of the endpoint and keeps the outage when the webhook is enabled', async () => {
+    const outage = { disabledAt: 3, failingSince: 1, undeliveredSince: 1 };
+    const emailed = { disabledBy: 'evt_1#0', emailedAt: 4, emailingUntil: 5 };
+    const disabled = { status: 'disabled', disabledReason: 'paused', ...emailed } as const;
+    const { stored } = await applied({ status: 'enabled' }, { ...webhook, ...proven, ...outage, ...disabled });
+    expect(stored).toEqual({ ...key, ...webhook, ...outage, updatedAt: now });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listed } from '../../support/documents.ts';
+import { canceled, listed } from '../../support/documents.ts';
 import type { Client } from '../../support/service.ts';
 import { type Changing, changing, newScene, perform, type Scene, withoutEffect } from './scene.ts';
 
@@ -71,6 +71,12 @@ describe('the email of an operation', () => {
     other.service.faults.email = new Error('SES is down');
     expect((await perform(other, id)).status).toBeLessThan(300);
     expect(other.service.failures).toEqual(expected ? ['notice.not_sent'] : []);
+
+    const busy = await newScene();
+    busy.service.faults.command = (name, input) =>
+      name === 'Put' && JSON.stringify(input).includes('EMAILS#') ? canceled('ConditionalCheckFailed') : undefined;
+    expect((await perform(busy, id)).status).toBeLessThan(300);
+    expect(busy.service.failures).toEqual([]);
   });
 
   it.each(TESTS)('counts for the limit even if it fails: %s', async (id) => {

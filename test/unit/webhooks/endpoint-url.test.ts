@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
+import { addressPolicy, normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
 
 const NOT_PUBLIC = 'must point to a public host';
 
@@ -79,6 +79,11 @@ describe('a webhook URL', () => {
   });
 
   it('of a local stack can be http: and have any address, with otherwise the same rules', () => {
+    expect(['true', 'false', undefined].map((is) => addressPolicy({ ALLOW_PRIVATE_ENDPOINTS: is }))).toEqual([
+      'any',
+      'public',
+      'public',
+    ]);
     expect(urlViolations('http://127.0.0.1:9000/hook', 'any')).toEqual([]);
     expect(urlViolations('HTTP://localhost', 'any')).toEqual([]);
     expect(urlViolations('http:localhost', 'any')).toEqual(['must begin with http:// and a host']);
