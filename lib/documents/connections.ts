@@ -123,8 +123,8 @@ function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expi
   return {
     connection_id: publicIdOf(id),
     node_id: nodeId,
-    ...(documentKey !== undefined && { document_key: documentKey }),
-    ...(user !== undefined && { user }),
+    document_key: documentKey,
+    user,
     connected_at: iso(connectedAt),
     last_seen_at: iso(lastSeenAt),
     lost_at: iso(expiresAt),

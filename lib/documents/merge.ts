@@ -18,6 +18,7 @@ const MAX_MARKS_BYTES = 214 * 1024;
 export interface Write {
   op: 'put' | 'patch' | 'delete';
   documentKey: string;
+  /** Empty for a `delete`. */
   fields: Fields;
   /** The revision that the writer had seen. The default is the current one. */
   baseRevision: number | undefined;
@@ -81,8 +82,7 @@ const own = (fields: Fields, field: string): Json | undefined =>
 function wanted(stored: Fields, { op, fields }: Write): Fields {
   if (op === 'patch') return fields;
   const removed = Object.keys(stored).map((field): [string, Json] => [field, null]);
-  const entries = op === 'put' ? Object.entries(fields) : [];
-  return Object.fromEntries([...removed, ...entries]);
+  return Object.fromEntries([...removed, ...Object.entries(fields)]);
 }
 
 const markOf = ({ marks, floor }: DocumentState, field: string): Mark =>

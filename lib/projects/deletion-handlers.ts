@@ -53,10 +53,7 @@ export function deleteProject({ table, clock, log }: Backend) {
     const { projectId } = read;
     const webhooks = new Set(read.webhooks);
     let deletion: DeletionRecord = { ...read, passAt: read.passAt ?? clock() };
-    if (read.after === undefined) {
-      const credentials = await data.credentialItems(projectId);
-      if (!(await removed(credentials))) return deletion;
-    }
+    if (!(await removed(await data.credentialItems(projectId)))) return deletion;
     do {
       const { keys, next } = await data.itemKeys(deletion.after);
       if (!(await removed(keys.filter(({ pk }) => isOwned(pk, projectId, webhooks))))) return deletion;

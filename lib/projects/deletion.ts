@@ -47,7 +47,7 @@ const provableAt = ({ startedAt }: DeletionRecord): number => startedAt + SETTLE
 
 /** The time that the next pass waits for, or `undefined` if it can start. The first pass starts immediately. */
 export function waitsUntil(deletion: DeletionRecord, nowMs: number): number | undefined {
-  const isBetweenPasses = deletion.passAt === undefined && deletion.completedAt === undefined && deletion.step > 0;
+  const isBetweenPasses = deletion.passAt === undefined && deletion.step > 0;
   return isBetweenPasses && nowMs < provableAt(deletion) ? provableAt(deletion) : undefined;
 }
 

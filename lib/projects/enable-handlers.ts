@@ -46,8 +46,8 @@ export function enableWebhooks(backend: Backend) {
       const project = await projects(table).get(projectId);
       if (!project || projectState(project) !== 'active') continue;
       const disabled = (await data.webhooks(projectId)).filter(
-        ({ status, disabledReason, disabledAt = 0 }) =>
-          status === 'disabled' && disabledReason === 'deliveries_failed' && disabledAt >= since && disabledAt <= until,
+        ({ disabledReason, disabledAt = 0 }) =>
+          disabledReason === 'deliveries_failed' && disabledAt >= since && disabledAt <= until,
       );
       await allDone(
         disabled.map(async (webhook) => {

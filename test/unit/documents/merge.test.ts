@@ -122,7 +122,7 @@ const last = (...all: Partial<Write>[]) => history(all.map(write)).merges.at(-1)
 
 describe('a write', () => {
   const edited = [put({ a: 1, b: 1 }), patch({ a: 2 }, { origin: 'node-2' })];
-  const deleted = [put({ a: 1 }), remove({ origin: 'node-2', fields: { a: 2 } })];
+  const deleted = [put({ a: 1 }), remove({ origin: 'node-2' })];
   const stale = { baseRevision: 1 };
   const keepingServer = { ...stale, onConflict: 'keep_server' } as const;
   const theirs = { value: 2, origin: 'node-2', revision: 2 };
