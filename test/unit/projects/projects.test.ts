@@ -5,6 +5,7 @@ import {
   EmailAddress,
   ProjectResource,
   projectResource,
+  projectState,
   shareKey,
   shareKeyOf,
 } from '../../../lib/projects/project.ts';
@@ -45,6 +46,10 @@ describe('a project in a response', () => {
     const stored = { ...record, onLeak: 'revoke' };
     expect(projectResource(stored, 0)).toEqual(resource);
     expect(v.is(ProjectResource, { ...resource, source_addresses: [] })).toBe(true);
+  });
+
+  it('is being deleted rather than suspended from the start of its deletion', () => {
+    expect(projectState({ ...record, suspendedAt: 1, deletingAt: 1 })).toBe('deleting');
   });
 });
 

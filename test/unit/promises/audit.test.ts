@@ -69,8 +69,11 @@ describe('the email of an operation', () => {
 
     const other = await newScene();
     other.service.faults.email = new Error('SES is down');
-    expect((await perform(other, id)).status).toBeLessThan(300);
-    expect(other.service.failures).toEqual(expected ? ['notice.not_sent'] : []);
+    const { status, headers } = await perform(other, id);
+    expect(status).toBeLessThan(300);
+    const ids = { request_id: headers['x-request-id'], project_id: other.projectId };
+    const reported = JSON.stringify({ message: 'notice.not_sent', ...ids, notice: expected });
+    expect(other.service.log.filter((line) => line.includes('not_sent'))).toEqual(expected ? [reported] : []);
 
     const busy = await newScene();
     busy.service.faults.command = (name, input) =>
