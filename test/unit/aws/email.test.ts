@@ -93,7 +93,11 @@ it.each<[string, object, string[][]]>([
   ['no temporary bounce', bounce('Transient'), []],
   ['no bounce of an unknown type', bounce('Undetermined'), []],
 ])('stops the emails to an address after %s', async (_, detail, marked) => {
+  const info = vi.spyOn(runtime.log, 'info');
   expect(await marks(eventOf(detail))).toEqual(marked);
+  const count = (asked: string) => marked.filter(([, reason]) => reason === asked).length;
+  const counts = { bounced: count('bounced'), complained: count('complained') };
+  expect(info.mock.lastCall).toEqual(['email_event.handled', { project_id: project.id, ...counts }]);
 });
 
 it('reports an event that it cannot read, and fails', async () => {

@@ -1,8 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { changed } from '../../support/changed.ts';
 import { code, listed, pagesOf, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
+import { VARIABLES } from '../../support/runtime.ts';
 import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
@@ -87,16 +89,34 @@ describe('an event', () => {
     expect(text).toContain('12345678901234567890,1e400,1.0');
     for (const { id } of body.data) expect(text).toContain((await client('GET', `/v1/events/${id}`)).text);
   });
+
+  it('is left out of a list if it expires while the list is read', async () => {
+    const project = await service.project();
+    const client = await project.client('live');
+    const [expired, kept] = await publishAll(client, [deleted('a', 1), deleted('a', 2)]);
+    const Key = itemKey.event({ projectId: project.id, environment: 'live' }, expired as string);
+    service.faults.command = (name, input) => {
+      if (name === 'BatchGet' && JSON.stringify(input).includes(Key.sk))
+        service.db.execute({ name: 'Delete', input: { TableName: VARIABLES.TABLE_NAME, Key } });
+      return undefined;
+    };
+    expect((await listed(client, '/v1/events')).map(({ id }) => id)).toEqual([kept]);
+    service.faults.command = () => undefined;
+  });
 });
 
 it('returns a large response again for the same idempotency key', async () => {
   const client = await (await service.project()).client('live');
   const events = Array.from({ length: 100 }, () => changed({ note: 'x'.repeat(1000) }));
-  const publishAgain = () =>
-    client('POST', '/v1/events/batch', { body: { events }, headers: { 'Idempotency-Key': 'a' } });
-  const { status, text } = await publishAgain();
-  expect([status, text.length > 100_000]).toEqual([202, true]);
-  expect((await publishAgain()).text === text).toBe(true);
+  for (const [path, body] of [
+    ['/v1/events', changed({ note: 'x'.repeat(100_000) })],
+    ['/v1/events/batch', { events }],
+  ] as const) {
+    const publishAgain = () => client('POST', path, { body, headers: { 'Idempotency-Key': path } });
+    const { status, text } = await publishAgain();
+    expect([status, text.length > 100_000]).toEqual([202, true]);
+    expect((await publishAgain()).text === text).toBe(true);
+  }
 });
 
 describe('a large event', () => {

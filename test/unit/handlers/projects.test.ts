@@ -340,6 +340,8 @@ describe('the enabling of webhooks', () => {
     const only = { operation: 'enable-webhooks', since: time, until: time, id: one.id };
     expect(await administer(only)).toEqual({ webhooks: 1, next: null });
     expect([(await one.webhook()).status, (await other.webhook()).status]).toEqual(['enabled', 'disabled']);
+    await service.clock.advance(59_000); // a recovery waits until the function has ended
+    expect(await one.delivery()).toBe('failed');
   });
 
   it('does not count a webhook that is deleted before it is enabled', async () => {

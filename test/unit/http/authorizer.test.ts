@@ -24,6 +24,7 @@ interface Asked {
 
 /** The lines that the last request logged. */
 const logged: unknown[] = [];
+const warned: unknown[] = [];
 
 /** Authorizes a request with a live key, and returns the policy and the recorded use. */
 async function authorized(
@@ -33,7 +34,12 @@ async function authorized(
 ) {
   let isReady = false;
   logged.length = 0;
-  const log = { info: (...line: unknown[]) => void logged.push(line), warn() {}, error() {} };
+  warned.length = 0;
+  const into =
+    (lines: unknown[]) =>
+    (...line: unknown[]) =>
+      void lines.push(line);
+  const log = { info: into(logged), warn: into(warned), error() {} };
   const { runtime, table } = memoryBackend({ clock: () => now, log }, ({ name }) => {
     if (isReady) command?.(name);
     return undefined;
@@ -77,9 +83,10 @@ describe('an allowed request', () => {
     const command = (name: string) => {
       if (name === 'Update') throw new Error('throttled');
     };
-    const { statement, use } = await authorized({ ...read, headers, command });
+    const { id, statement, use } = await authorized({ ...read, headers, command });
     expect(use).toEqual({});
     expect(statement?.Effect).toBe('Allow');
+    expect(warned).toEqual([['key.use_not_recorded', { key_id: id, error: expect.any(Error) }]]);
   });
 });
 

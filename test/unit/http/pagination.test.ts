@@ -196,6 +196,12 @@ describe('a page of a list', () => {
     expect(asked).toEqual([]);
   });
 
+  it('continues with another container, which knows other projects', async () => {
+    const other = cursorsWith(async (projectId) => `secret of ${projectId}`);
+    await other.seal('prj_2', 'scope', 'a');
+    expect(await other.open('prj_1', 'scope', await cursors.seal('prj_1', 'scope', 'b'))).toBe('b');
+  });
+
   it('does not continue in another project with the same secret', async () => {
     const shared = cursorsWith(async () => 'secret');
     const none = async () => ({ data: [], next: 'b' });
