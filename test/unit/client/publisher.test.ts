@@ -261,7 +261,7 @@ describe('the buffer', () => {
     const outbox = memoryOutbox();
     const add = vi.spyOn(outbox, 'add');
     const remove = vi.spyOn(outbox, 'remove');
-    const { publish, flush, reasons } = await reporting({ ...access, outbox, maxBuffered: 1 });
+    const { publish, flush, published, reasons } = await reporting({ ...access, outbox, maxBuffered: 1 });
     const free = 262_144 - JSON.stringify(event(3, 'a', { text: '' })).length;
     const large = event(1, 'a', { text: 'é'.padEnd(free, 'a') }); // a byte more than characters
     await expect(publish(large)).rejects.toThrow('at most 262144 bytes');
@@ -273,7 +273,7 @@ describe('the buffer', () => {
     await seconds(1);
     await flushed;
     expect(revisionsOf(accepted)).toEqual([3]);
-    expect(reasons).toEqual(['Error: locked']);
+    expect([published, reasons]).toEqual([[1], ['Error: locked']]);
   });
 });
 

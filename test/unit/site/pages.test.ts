@@ -106,8 +106,13 @@ describe('a page', () => {
     expect([statusCode, headers]).toMatchObject([302, { Location: `${url}/dashboard`, 'Cache-Control': 'no-store' }]);
   });
 
-  it('is readable for other origins and cacheable for some minutes if it describes the API', async () => {
-    const { headers } = await request('/v1/openapi.json');
+  it.each([
+    ['/v1/openapi.json', ''],
+    ['/llms.txt', ''],
+    ['/docs/{file}', 'keys.md'],
+    ['/docs/{file}', 'changelog.atom'],
+  ])('is readable for other origins and cacheable for some minutes if it is no page: %s %s', async (resource, file) => {
+    const { headers } = await request(resource, { file });
     expect(headers).toMatchObject({
       'Access-Control-Allow-Origin': '*',
       'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -28,7 +28,10 @@ function serving(logs: readonly Log[], failing: { after: number }): Call {
     const { deliveries = [], size = 1 } = logs[Number(path.id)] ?? {};
     const [start, end] = [Number(query.cursor ?? 0), Number(query.cursor ?? 0) + size];
     const next_cursor = end < deliveries.length ? String(end) : null;
-    return { value: { data: deliveries.slice(start, end), next_cursor } };
+    const data = deliveries
+      .slice(start, end)
+      .map((each) => ({ ...each, created_at: each.event_id, attempts: [{ at: 'later' }] }));
+    return { value: { data, next_cursor } };
   };
   return call as unknown as Call;
 }
@@ -52,7 +55,7 @@ it('lists each event once, newest first, for any logs, after a failure and in tw
         const hasFailed = isBefore && failing.after < 0;
         expect(first.problem?.code).toBe(hasFailed ? 'unavailable' : undefined);
         const { value } = hasFailed ? await read(upTo) : first;
-        expect(value?.rows.map(({ id }) => id)).toEqual(expected.slice(0, upTo));
+        expect(value?.rows.map(({ id, at }) => [id, at])).toEqual(expected.slice(0, upTo).map((id) => [id, id]));
         expect(value?.next === null).toBe(expected.length <= upTo);
       }
       const again = undeliveredEvents(serving(logs, { after: -1 }), {});

@@ -6,8 +6,8 @@ import { programOf } from '../../../stack/engines/guide.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 
 /**
- * A client that prints its requests. Its tokens contain what the service says about them. Its outbox rejects events if the variable
- * FULL is set, and otherwise prints them.
+ * A client that prints its requests. Its tokens contain what the service says about them. Its outbox rejects events without a time,
+ * and all events if the variable FULL is set. It prints the others.
  */
 const CLIENT = `
   const request = (method) => async (path, { params, body }) => console.log(JSON.stringify([method, params.path.id, body]));
@@ -16,6 +16,7 @@ const CLIENT = `
   export const tokenVerifier = () => async (token) => JSON.parse(token);
   export const publisher = async () => ({
     async publish(event) {
+      if (!event.occurred_at) throw new Error('no time');
       if (process.env.FULL) throw new Error('full');
       console.log(JSON.stringify([event.type, event.data]));
     },
@@ -55,6 +56,16 @@ it('publishes a stored change after a restart if it did not reach the outbox', (
   const changes = [{ field: 'title', old_value: 'A', new_value: 'B', origin: 'engine' }];
   expect(run(restart)).toEqual([['document.changed', { document_key: 'a', revision: 2, changes }]]);
   expect(run(restart)).toEqual([]);
+  const removal = [{ field: 'title', old_value: 'B', new_value: null, origin: 'engine' }];
+  expect(run(save({}))).toEqual([['document.changed', { document_key: 'a', revision: 3, changes: removal }]]);
+});
+
+it('stores the state of an engine even if no field has changed', () => {
+  const program = `
+    import { load, save } from './shared.mjs';
+    for (const state of ['old', 'new']) await save('a', {}, Buffer.from(state));
+    console.log(JSON.stringify(Buffer.from(load('a').state).toString()));`;
+  expect(engineDirectory().run(program).at(-1)).toBe('new');
 });
 
 const READER = JSON.stringify({ allowed: true, permissions: ['read'] });
@@ -89,6 +100,33 @@ it('changes no document for a token that can only read: Hocuspocus', () => {
     }`,
   );
   expect(run(programOf('Hocuspocus'))).toEqual([{ readOnly: true }]);
+});
+
+it('publishes a loaded document after a save that failed, and needs both permissions: Automerge', () => {
+  const { packageOf, run } = engineDirectory();
+  packageOf('@automerge/automerge-repo-storage-nodefs', 'export class NodeFSStorageAdapter {}');
+  packageOf('ws', 'export class WebSocketServer { on() {} }');
+  packageOf(
+    '@automerge/automerge-repo-network-websocket',
+    `export class WebSocketServerAdapter { sockets = { p: { token: '${READER}' } }; }`,
+  );
+  packageOf(
+    '@automerge/automerge-repo',
+    `
+    export class Repo {
+      constructor({ shareConfig }) { shareConfig.access('p', 'a').then((allowed) => console.log(allowed)); }
+      find = async () => ({ doc: () => ({ title: 'A' }) });
+      async on(_, listener) {
+        process.env.FULL = 'yes';
+        listener({ type: 'doc-saved', documentId: 'a' });
+        await new Promise(setImmediate);
+        delete process.env.FULL;
+        listener({ type: 'doc-loaded', documentId: 'a' });
+      }
+    }`,
+  );
+  const created = { document_key: 'automerge:a', revision: 1, fields: { title: 'A' }, origin: 'engine' };
+  expect(run(programOf('Automerge'))).toEqual([false, ['document.created', created]]);
 });
 
 it('accepts a change after one that failed, and none for a token that can only read: Express', () => {
