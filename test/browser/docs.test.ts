@@ -35,7 +35,7 @@ describe('the documentation', () => {
 
   it('finds a section by its words, with the keyboard', async () => {
     const page = await dashboard.open('/docs');
-    await page.keyboard.press('/');
+    await page.keyboard.press('Meta+k');
     await page.keyboard.type('lease renews closes');
     await page
       .getByRole('option', { name: /Connections/ })
@@ -107,6 +107,7 @@ describe('the API reference', () => {
     const page = await dashboard.open('/docs/api-keys');
     const section = page.locator('#listKeys');
     await section.getByText('Try it').click();
+    expect(await section.getByLabel('Key or token').getAttribute('type')).toBe('password');
     await section.getByLabel('Key or token').fill(project.adminKey);
     const requests: Route[] = [];
     await page.route(/\/v1\/keys/, (route) => {
@@ -173,6 +174,13 @@ describe('the API reference', () => {
     await section.getByText('Try it').click();
     expect(await section.getByLabel('Key or token').inputValue()).toBe('');
     await page.evaluate(() => sessionStorage.setItem('used-at', String(Date.now())));
+
+    // A key that the reader enters has precedence.
+    await section.getByLabel('Key or token').fill('svc_test_entered');
+    await section.getByRole('button', { name: 'Send' }).click();
+    await one.getByText('Try it').click();
+    expect(await one.getByLabel('Key or token').inputValue()).toBe('svc_test_entered');
+    await page.evaluate(() => sessionStorage.removeItem('docs.key'));
 
     await page.goto(`${service.stack.baseUrl}/dashboard`);
     await page.getByRole('button', { name: 'Sign out' }).click();

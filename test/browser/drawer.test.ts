@@ -141,6 +141,7 @@ describe('a row of the delivery log', () => {
     await page.getByLabel('Select document.changed').first().check();
     await page.getByText('1 selected').waitFor();
     const outcome = rows(page).first().getByText('HTTP 200');
+    for (const key of ['metaKey', 'shiftKey', 'altKey']) await outcome.dispatchEvent('click', { [key]: true });
     await outcome.selectText();
     await outcome.dispatchEvent('click');
     expect(await shown(page)).toBe(null);

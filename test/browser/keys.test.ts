@@ -103,6 +103,9 @@ describe('signing in', () => {
   ] as const)('works with a %s key, without the pages that need an admin key', async (type, environment) => {
     const project = await service.project();
     const page = await dashboard.signIn(await project.key(type), '/live/settings');
+    const forbidden: string[] = [];
+    page.on('response', (response) => void (response.status() === 403 && forbidden.push(response.url())));
+    await page.reload();
     await heading(page, 'Not available with this key').waitFor();
     expect(await page.getByText('apply to both environments').count()).toBe(0);
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
@@ -117,6 +120,7 @@ describe('signing in', () => {
     await page.getByRole('combobox').fill('e');
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(3);
     expect((await page.getByRole('option').allTextContents()).join()).not.toMatch(/Keys|Settings/);
+    expect(forbidden).toEqual([]);
   });
 
   it('ends after 30 minutes without use, also in a tab that the browser restores', async () => {

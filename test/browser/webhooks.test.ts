@@ -215,12 +215,12 @@ describe('a webhook', () => {
     await page.getByLabel('Description').fill('Search index');
     await page.getByLabel('document.changed').uncheck();
     await page.getByText('Documents, headers and rate limit').click();
-    await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\norg:*:x y\n');
+    await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\norg:*:x y\nno key/\n');
     await page.getByLabel('Custom headers').fill('X-Tenant: acme:1\nX-Empty');
     await page.getByLabel('Requests per second').fill('many');
     await page.getByText('Documents, headers and rate limit').click(); // closes them
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Documents line 2').waitFor();
+    await page.getByText(/Documents line 2 .*; line 3/).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.getByText('Custom headers X-Empty').waitFor();
     await page.getByText('Requests per second must be an integer from 1 to 500.').waitFor();
@@ -406,6 +406,9 @@ describe('a webhook with a rate limit', () => {
     expect((await posted).postDataJSON()).toEqual({ since });
     await page.getByText('The delivery was sent again.').waitFor();
     await eventually(() => receiver.received.length === 1);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => location.hash)).toContain('status=skipped');
   });
 });
 
@@ -551,12 +554,31 @@ describe('the delivery log', () => {
     await page.getByRole('link', { name: 'Older' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     expect((await page.getByRole('table', { name: 'Deliveries' }).boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await page.clock.install();
     await page.reload();
     await expect.poll(() => rows.count()).toBe(2);
+
+    // An older page is read again only after a redelivery.
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.clock.runFor(11_000);
+    expect(requests.filter((url) => url.includes('cursor='))).toEqual([]);
+    const readAgain = () => page.waitForRequest(/\/deliveries\?.*cursor=/);
+    const redeliver = async () => {
+      await page.getByRole('button', { name: 'Redeliver selected' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
+    };
     await rows.first().locator('th a').click();
-    await page.getByRole('dialog').waitFor();
+    const afterOne = readAgain();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
+    await afterOne;
     expect(page.url()).toContain('cursor=');
     await page.keyboard.press('Escape');
+    await page.getByLabel('Select document.changed').first().check();
+    await redeliver();
+    const afterSelected = readAgain();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await afterSelected;
     await page.getByLabel('Time').selectOption('Last hour');
     await expect.poll(() => rows.count()).toBe(25);
     const since = /since=[^&]+/.exec(page.url())?.[0];
@@ -581,10 +603,6 @@ describe('the delivery log', () => {
     await page.goBack();
 
     // Redelivers many deliveries by keyboard. Failed requests are listed with the reason.
-    const redeliver = async () => {
-      await page.getByRole('button', { name: 'Redeliver selected' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
-    };
     await page.getByLabel('Select all on this page').check();
     await page.getByText('25 selected').waitFor();
     await page.getByLabel('Select all on this page').uncheck();
@@ -614,7 +632,7 @@ describe('the delivery log', () => {
     await page.unroute(path);
     await page.getByRole('button', { name: 'Done' }).press('Enter');
     await expect.poll(() => page.getByRole('heading', { level: 1 }).evaluate(hasFocus)).toBe(true);
-    await receiver.until(29);
+    await receiver.until(31);
     await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     await page.getByLabel('Select document.changed').first().check();
     await redeliver();
@@ -811,6 +829,7 @@ describe('the overview', () => {
     await page.getByRole('alert').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(5);
     await page.unroute('**/v1/stats?*');
+    await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { value: 'hidden' })); // no refresh
     const change = async (action: 'Pause' | 'Enable') => {
       await page.getByRole('button', { name: `${action} selected` }).click();
       await page.getByRole('dialog').getByRole('button', { name: action }).click();
