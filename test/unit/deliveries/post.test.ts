@@ -39,11 +39,6 @@ describe('the request of an attempt', () => {
       expect([name, Object.getOwnPropertyDescriptor(sent, name)?.value]).toEqual([name, 'own']);
   });
 
-  it('marks a test', () => {
-    const { headers } = posted(webhook(), event({ webhookId: 'whk_1', body }));
-    expect(headers).toEqual({ ...described, 'X-Service-Test': 'true', ...signed('secret') });
-  });
-
   it('contains the headers of the webhook, which replace no service header', () => {
     const own = Object.entries({ Authorization: 'Bearer 1', 'Content-Type': 'text/plain' });
     const { headers } = posted(webhook({ headers: own }), event({ body }));
