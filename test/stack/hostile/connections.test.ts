@@ -102,11 +102,6 @@ describe('a connection', () => {
     await worker.terminate();
   });
 
-  it('is reset if it is closed before the request', async () => {
-    const port = await listen(net.createServer((socket) => void socket.end()));
-    expect(await besideHealthy(post, `http://127.0.0.1:${port}/`)).toMatchObject(reset);
-  });
-
   it('accepts a response before the request', async () => {
     const port = await listen(net.createServer((socket) => void socket.write(response('early'))));
     expect(await besideHealthy(post, `http://127.0.0.1:${port}/`)).toMatchObject(ok);

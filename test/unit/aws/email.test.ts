@@ -68,11 +68,6 @@ const bounce = (bounceType: string) => ({
     bouncedRecipients: [{ emailAddress: 'a@example.com', action: 'failed', status: '5.1.1' }],
   },
 });
-const complaint = {
-  eventType: 'Complaint',
-  complaint: { complainedRecipients: [{ emailAddress: 'a@example.com' }], complaintFeedbackType: 'abuse' },
-};
-
 const { runtime, table } = memoryBackend({}, ({ name }) =>
   ['SendEmail', 'SendMessageBatch'].includes(name) ? {} : undefined,
 );
@@ -89,7 +84,6 @@ async function marks(event: object) {
 
 it.each<[string, object, string[][]]>([
   ['a permanent bounce', bounce('Permanent'), [['a@example.com', 'bounced']]],
-  ['a complaint', complaint, [['a@example.com', 'complained']]],
   ['no temporary bounce', bounce('Transient'), []],
   ['no bounce of an unknown type', bounce('Undetermined'), []],
 ])('stops the emails to an address after %s', async (_, detail, marked) => {

@@ -74,10 +74,6 @@ describe('an allowed request', () => {
     expect(usageIdentifierKey).toBe(shareKeyOf(VARIABLES.SHARE_PREFIX, 'prj_1'));
   });
 
-  it('passes on the limit of the project, which responses state', async () => {
-    expect((await authorized(read)).context).toMatchObject({ requests_per_second: '500' });
-  });
-
   it('is allowed even if its use cannot be recorded, and with any case of its header and scheme', async () => {
     const headers = (key: string) => ({ authorization: [`bearer ${key}`] });
     const command = (name: string) => {

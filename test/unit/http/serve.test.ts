@@ -6,13 +6,7 @@ import type { ApiFunction } from '../../../lib/http/operation.ts';
 import { EXAMPLE_IDS } from '../../../lib/http/path-parameters.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
-import {
-  type Handlers,
-  type IdempotencyWrites,
-  type OperationResponse,
-  serve,
-  type ViolationsOf,
-} from '../../../lib/http/serve.ts';
+import { type Handlers, type IdempotencyWrites, type OperationResponse, serve } from '../../../lib/http/serve.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import type { Command } from '../../support/runtime.ts';
 import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
@@ -51,7 +45,7 @@ type TinyHandler = (
 /** A server for some operations of one function. It records logs and failure reports. */
 function server<Name extends ApiFunction = 'keys'>(
   tiny: Record<string, TinyHandler>,
-  { backend = memory().backend, violations = {} }: { backend?: Backend; violations?: ViolationsOf<Name> } = {},
+  { backend = memory().backend }: { backend?: Backend } = {},
 ) {
   const logged: unknown[] = [];
   const failures: unknown[][] = [];
@@ -68,7 +62,7 @@ function server<Name extends ApiFunction = 'keys'>(
     log: { ...backend.log, info: (...args) => void logged.push(args) },
     reportFailure: (...args) => void failures.push(args),
   };
-  const handle = serve<Name>(Object.fromEntries(handlers) as unknown as Handlers<Name>, noted, violations);
+  const handle = serve<Name>(Object.fromEntries(handlers) as unknown as Handlers<Name>, noted);
   /** Returns the response and its parsed JSON body. */
   const call = async (given: Given = {}) => {
     const response = await handle(proxyEvent(given));
@@ -238,16 +232,5 @@ describe('a request under an idempotency key', () => {
     const { json } = await server(handlers, { backend }).call(given);
     expect(json.id).toEqual([[], null]);
     expect(done).toEqual([]);
-  });
-});
-
-describe('a body with violations beyond its schema', () => {
-  it('is rejected, and its key is released', async () => {
-    const { done, backend } = memory();
-    const violations = { createKey: () => [{ field: 'expires_at', detail: 'is over' }] };
-    const { call, reached } = server({ createKey: () => ({ body: {} }) }, { violations, backend });
-    const { statusCode, json } = await call(creation(KEYED));
-    expect([statusCode, json.errors]).toEqual([400, [{ field: 'expires_at', detail: 'is over' }]]);
-    expect([done, reached]).toEqual([['begin', 'release'], []]);
   });
 });
