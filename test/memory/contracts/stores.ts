@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { exists, isNew, put } from '../../../lib/aws/expressions.ts';
+import { isNew, put } from '../../../lib/aws/expressions.ts';
 import { createTable, type Table } from '../../../lib/aws/table.ts';
-import type { Write } from '../../../lib/aws/writes.ts';
 import { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 
@@ -34,8 +33,7 @@ export function newStore() {
 }
 
 /** Creates a write for the transaction of another one, and reports whether it was performed. */
-export function companion(table: Table, { isRefused = false } = {}) {
+export function companion(table: Table) {
   const key = { pk: `ALSO#${randomUUID()}`, sk: 'ALSO' };
-  const part: Write = put({ ...key }, isRefused ? exists : isNew);
-  return { also: [part], isWritten: async () => (await table.get(key)) !== undefined };
+  return { also: [put({ ...key }, isNew)], isWritten: async () => (await table.get(key)) !== undefined };
 }

@@ -69,9 +69,6 @@ describe('a webhook', () => {
     const client = await live();
     const { id } = await createWebhook(client, 'HTTPS://EXAMPLE.com:443/a/../b?ä');
     expect((await client('GET', `/v1/webhooks/${id}`)).body.url).toBe('https://example.com/b?%C3%A4');
-    const change = (url: string) => client('PATCH', `/v1/webhooks/${id}`, { body: { url } });
-    expect((await change('https://Example.com')).body.url).toBe('https://example.com/');
-    expect(code(await change(' https://example.com/'))).toEqual(invalid);
   });
 
   it('is one of at most 100 in its environment', async () => {

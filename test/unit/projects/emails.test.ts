@@ -77,11 +77,6 @@ describe('the check for a summary', () => {
   ])('comes %s', (_, budget, at, expected) => {
     expect(nextCheckAt(budget, at)).toBe(expected);
   });
-
-  it('finds no summary that is early', () => {
-    expect(summarized(held, 'b', now + EMAIL_WINDOW_MS - 1)).toEqual({ told: undefined, next: held });
-    expect(summarized(one, 'b', now + MINUTE_MS - 1)).toEqual({ told: undefined, next: one });
-  });
 });
 
 describe('a summary', () => {
