@@ -19,9 +19,9 @@ const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute('title') ?? document.activeElement?.textContent);
 
 /** A webhook with three deliveries, newest first. */
-async function threeDeliveries(answer: Parameters<typeof startReceiver>[0] = 200) {
+async function threeDeliveries(status = 200) {
   const project = await service.project();
-  const receiver = await startReceiver(answer);
+  const receiver = await startReceiver(status);
   const { id } = await createWebhook(project.admin, receiver.url);
   const deliver = async (): Promise<string> => {
     const { body } = await publish(project.admin);
@@ -33,29 +33,13 @@ async function threeDeliveries(answer: Parameters<typeof startReceiver>[0] = 200
 }
 
 describe('a row of the delivery log', () => {
-  it('opens the request and the response next to the list', async () => {
-    const { project, receiver, id } = await threeDeliveries((response) => response.writeHead(500).end('Out of order'));
+  it('opens the delivery next to the list', async () => {
+    const { project, receiver, id } = await threeDeliveries(500);
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?status=retrying`);
     await rows(page).first().getByText('HTTP 500').click();
     await drawer(page).getByRole('heading', { name: 'document.changed' }).waitFor();
-    await drawer(page).getByText('Your endpoint failed.').waitFor();
-    expect(await drawer(page).locator('.facts').textContent()).toContain('retrying');
-    expect(await drawer(page).getByLabel('Response to attempt 1').textContent()).toBe('Out of order');
-    expect(await drawer(page).getByRole('region', { name: 'Payload' }).textContent()).toContain('document.changed');
     expect(await rows(page).count()).toBe(3); // the filtered list
     await heading(page, receiver.url).waitFor();
-  });
-
-  it('can be redelivered, and the drawer and the list show it', async () => {
-    const { project, receiver, id } = await threeDeliveries();
-    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
-    await rows(page).first().locator('th a').click();
-    await drawer(page).getByRole('button', { name: 'Redeliver' }).click();
-    await drawer(page).getByText('Redelivery queued.').waitFor();
-    await receiver.until(4);
-    await expect.poll(() => drawer(page).locator('.attempts li').count()).toBe(2);
-    expect(await drawer(page).locator('.attempts li').first().textContent()).toContain('redelivery');
-    await expect.poll(() => rows(page).first().textContent()).toContain('2 attempts');
   });
 
   it('is part of the URL, so that reload keeps it, Back closes it, and a link opens it', async () => {

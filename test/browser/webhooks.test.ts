@@ -873,13 +873,6 @@ describe('the overview', () => {
     await page.getByRole('button', { name: 'Pause selected' }).click();
     await page.getByRole('heading', { name: 'Pause 1 webhook?' }).waitFor();
   });
-
-  it('states the next step for a new project', async () => {
-    const { adminKey } = await service.project();
-    const page = await dashboard.signIn(adminKey);
-    await page.getByText('No webhooks yet.').waitFor();
-    await page.getByText('Nothing needs attention.').waitFor();
-  });
 });
 
 describe('a page whose service is unavailable', () => {
