@@ -76,11 +76,6 @@ describe('a test event', () => {
   ])('%s', (_, webhooks) => {
     expect(goesTo(webhooks, test)).toEqual({ new: ['whk_2'] });
   });
-
-  it('is marked as one', () => {
-    const sent = carrying(message({ ...test, trigger: 'test' }), event(test));
-    expect(fanOut(event(test), [], now).lanes.get('new')).toEqual([sent]);
-  });
 });
 
 describe('a delivery without a record', () => {
