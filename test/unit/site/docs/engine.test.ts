@@ -78,10 +78,16 @@ it.each([
   expect(engineDirectory().run(program)).toEqual([expected]);
 });
 
-it('closes a connection that ends', () => {
-  const program = "import { keepConnection } from './shared.mjs'; keepConnection('c', 'n', 'a')();";
-  const opened = ['PUT', 'c', { node_id: 'n', lease_seconds: 30, document_key: 'a' }];
-  expect(engineDirectory().run(program)).toEqual([opened, ['DELETE', 'c', null]]);
+it('renews a connection more than once within its lease, and closes it when it ends', () => {
+  const program = `
+    import { keepConnection } from './shared.mjs';
+    const start = setInterval;
+    globalThis.setInterval = (renew, period) => (console.log(period), renew(), start(renew, period));
+    keepConnection('c', 'n', 'a')();`;
+  const [opened, period, ...later] = engineDirectory().run(program);
+  expect(opened).toEqual(['PUT', 'c', { node_id: 'n', lease_seconds: 30, document_key: 'a' }]);
+  expect(2 * period).toBeLessThan(opened[2].lease_seconds * 1000);
+  expect(later).toEqual([opened, ['DELETE', 'c', null]]);
 });
 
 it('changes no document for a token that can only read: Hocuspocus', () => {
