@@ -199,13 +199,18 @@ describe('an invalid event', () => {
       return { status, problem: { code, ...(isNamed && { errors }) } };
     };
     const { accepted, access } = ingest({ fate });
-    const { publishAll, flush, rejected, stats } = await reporting(access);
+    const onRejected = vi.fn((dropped: NewEvent, _: Rejection) => {
+      if (revisionsOf([dropped]).includes(50)) throw new Error('An error of the application');
+    });
+    const { publishAll, flush, stats } = await reporting({ ...access, onRejected });
     await publishAll(upTo(55));
-    await flush();
+    const flushed = flush();
+    await seconds(1);
     expect(revisionsOf(accepted)).toEqual(upTo(55).filter((revision) => !invalid(revision)));
-    expect(revisionsOf(rejected.map(([each]) => each))).toEqual([10, 20, 30, 40, 50]);
-    expect(rejected[0]?.[1].errors?.[0]?.detail).toBe(isNamed ? 'is invalid' : undefined);
+    expect(revisionsOf(onRejected.mock.calls.map(([each]) => each))).toEqual([10, 20, 30, 40, 50]);
+    expect(onRejected.mock.calls[0]?.[1].errors?.[0]?.detail).toBe(isNamed ? 'is invalid' : undefined);
     expect(stats()).toMatchObject({ published: 50, rejected: 5, buffered: 0 });
+    await flushed;
   });
 });
 
