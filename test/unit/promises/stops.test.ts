@@ -3,6 +3,7 @@ import { RUNNING_MS } from '../../../lib/http/idempotency-store.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { changed } from '../../support/changed.ts';
+import { listed } from '../../support/documents.ts';
 import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';
 
 /** A test email is reserved before it is sent. A lost one is not repeated, so that failures do not allow more emails. */
@@ -135,17 +136,25 @@ describe('a consumer of delayed messages', () => {
 });
 
 describe('a response that is stored in several parts', () => {
-  it('is replayed completely, or the request runs again, after any of its effects', async () => {
-    const note = 'x'.repeat(40_000);
-    const events = Array.from({ length: 5 }, () => changed({ note }));
-    const call = { body: { events }, headers: { 'Idempotency-Key': 'same' } };
+  const large = changed({ note: 'x'.repeat(200_000) });
+  const events = Array.from({ length: 5 }, () => changed({ note: 'x'.repeat(40_000) }));
+
+  it.each([
+    ['/v1/events', large, [large]],
+    ['/v1/events/batch', { events }, events],
+  ])('is replayed completely, or the request runs again for the same events, after any of its effects: %s', async (path, body, expected) => {
     for (const stop of stopsOf(8)) {
       const scene = await newScene();
-      await stopped(scene, () => scene.admin('POST', '/v1/events/batch', call), stop);
+      const send = () => scene.admin('POST', path, { body, headers: { 'Idempotency-Key': 'same' } });
+      await stopped(scene, send, stop);
       scene.service.clock.skip(RUNNING_MS);
-      const { status, body } = await scene.admin('POST', '/v1/events/batch', call);
-      const notes = body.data?.map(({ data }: { data: { note: string } }) => data.note);
-      expect([status, notes], `after effect ${stop.effects}, ${stop.order}`).toEqual([202, events.map(() => note)]);
+      const answer = await send();
+      const label = `after effect ${stop.effects}, ${stop.order}`;
+      const published = answer.body.id ? [answer.body] : answer.body.data;
+      expect([answer.status, published], label).toMatchObject([202, expected]);
+      expect(await listed(scene.admin, `/v1/events?document_key=${large.data.document_key}`), label).toHaveLength(
+        published.length,
+      );
     }
   });
 });
