@@ -28,6 +28,14 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'sync.push_failed': ['request_id'],
 };
 
+/** The ids of a field. */
+const IDS: Readonly<Record<string, RegExp>> = {
+  project_id: /^prj_/,
+  webhook_id: /^whk_/,
+  event_id: /^evt_/,
+  key_id: /^key_/,
+};
+
 /** A text that only requests contain. */
 const CONTENT = 'content-of-a-request';
 /** The part of a credential that is its secret begins before this length. */
@@ -54,14 +62,15 @@ async function expectSafeLog(act: (scene: Scene) => Promise<unknown>): Promise<v
     expect(FIELDS).toHaveProperty([message]);
     const known = seen.get(message) ?? new Set();
     seen.set(message, known);
-    for (const field of Object.keys(fields)) {
+    for (const [field, value] of Object.entries(fields)) {
       expect(FIELDS[message], message).toContain(field);
+      expect(String(value), `${message}: ${field}`).toMatch(IDS[field] ?? '');
       known.add(field);
     }
   }
 }
 
-describe('the log has only known fields, without credentials and content, of', () => {
+describe('the log has only known fields, with ids of their kind and without credentials and content, of', () => {
   it.each(changing)('a successful request and the work after it: %s', async (id) => {
     await expectSafeLog(async (scene) => expect((await perform(scene, id)).status).toBeLessThan(300));
   });
