@@ -235,16 +235,18 @@ const replay = (kind: string, performers: Performers) =>
 
 describe('replay events', () => {
   it.each([
-    ['succeeds', { batchItemFailures: [] }, ['a', 'b']],
-    ['reports a failed event', { batchItemFailures: [{ itemIdentifier: '1' }] }, ['a']],
-    ['returns nothing', null, ['a']],
-    ['returns another response', {}, ['a']],
+    ['succeeds', { batchItemFailures: [] }, ['aws/lambda/a', 'set-aside/b']],
+    ['reports a failed event', { batchItemFailures: [{ itemIdentifier: '1' }] }, ['aws/lambda/a']],
+    ['returns nothing', null, ['aws/lambda/a']],
+    ['returns another response', {}, ['aws/lambda/a']],
   ])('deletes an object of any page only when the function %s', async (_, response, expected) => {
     const removed: string[] = [];
     const invoked: string[] = [];
     const { status, stdout, stderr } = await replay('events', {
-      ListObjectsV2: ({ ContinuationToken: token }) =>
-        token ? { Contents: [{ Key: 'a' }] } : { Contents: [{ Key: 'b' }], NextContinuationToken: 'next' },
+      ListObjectsV2: ({ ContinuationToken: token, Prefix = '' }) => ({
+        Contents: [{ Key: token ? 'aws/lambda/a' : 'set-aside/b' }].filter(({ Key }) => Key.startsWith(Prefix)),
+        ...(!token && { NextContinuationToken: 'next' }),
+      }),
       GetObject: ({ Key }) => ({
         Body: { transformToString: async () => JSON.stringify({ payload: JSON.stringify({ Records: [Key] }) }) },
       }),
@@ -255,10 +257,10 @@ describe('replay events', () => {
       DeleteObject: ({ Key }) => void removed.push(Key),
     });
     expect(removed).toEqual(expected);
-    const left = expected.includes('b') ? '' : 'Not replayed: b. See the log of the function.\n';
+    const left = expected.includes('set-aside/b') ? '' : 'Not replayed: set-aside/b. See the log of the function.\n';
     expect([status, stdout, stderr]).toEqual([left ? 1 : 0, `Replayed ${expected.length} objects.\n`, left]);
     const event = (key: string) => `FanOutFunction ${JSON.stringify({ Records: [key], isReplay: true })}`;
-    expect(invoked).toEqual([event('a'), event('b')]);
+    expect(invoked).toEqual([event('aws/lambda/a'), event('set-aside/b')]);
   });
 
   it.each([
