@@ -23,6 +23,12 @@ it('rejects requests over a share without an effect on other shares', async () =
   expect(await refused.json()).toMatchObject({ status: 429, code: 'too_many_requests' });
   now += 1000;
   expect(await call(3)).toEqual([200, 200, 429]);
+  const spread: number[] = [];
+  for (let i = 0; i < 40; i++) {
+    now += 125;
+    spread.push(...(await call(1)));
+  }
+  expect(spread).toEqual(Array(10).fill([429, 429, 429, 200]).flat());
   now += 3_600_000;
   expect(await call(6)).toEqual([200, 200, 200, 200, 200, 429]);
 });
