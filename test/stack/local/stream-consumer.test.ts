@@ -1,8 +1,14 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LocalClock } from '../../../infra/local/lambda/clock.ts';
 import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
 import { FunctionError, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
 import { streamConsumer } from '../../../infra/local/lambda/stream-consumer.ts';
+import { StreamPoller } from '../../../infra/local/lambda/stream-poller.ts';
+import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
+import { Signal } from '../../../infra/local/services/signal.ts';
+import { TABLE } from '../../support/dynamodb-table.ts';
+import { request } from '../../support/service.ts';
 
 interface Batch {
   Records: { eventName: string; dynamodb: { SequenceNumber: string; ApproximateCreationDateTime: number } }[];
@@ -148,5 +154,34 @@ describe('the poller of a stream', () => {
     const { consume, batches } = createConsumer((_, tries) => responses[tries - 1], { TumblingWindowInSeconds: 60 });
     await consume([record('1')]);
     expect(batches).toEqual([['1'], ['1'], ['1']]);
+  });
+
+  it('passes records again to the next poller if it stops while they are processed', async () => {
+    const { endpoint, stop } = await startMemoryDatabase();
+    onTestFinished(stop);
+    const call = async (operation: string, input: object) => {
+      const headers = { 'X-Amz-Target': `DynamoDB_20120810.${operation}` };
+      return (await request(endpoint, 'POST', '', { body: { TableName: 'table', ...input }, headers })).body;
+    };
+    const created = await call('CreateTable', { ...TABLE, StreamSpecification: { StreamEnabled: true } });
+    const arn = created.TableDescription.LatestStreamArn;
+    const kept = { endpoint, arn, positions: new Map<string, string>(), consumer: 'fn' };
+    const passedAfter = async (pk: string, processing: Promise<void>) => {
+      await call('PutItem', { Item: { pk: { S: pk }, sk: { S: 'ITEM' } } });
+      const { promise, resolve } = Promise.withResolvers<DynamoDBRecord[]>();
+      const consume = (records: DynamoDBRecord[]) => {
+        resolve(records);
+        return processing;
+      };
+      const options = { ...kept, consume, writes: new Signal(), windowMs: 0, batchSize: 100, clock: new LocalClock() };
+      const poller = new StreamPoller(options);
+      await poller.start();
+      const records = await promise;
+      poller.stop();
+      return records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S);
+    };
+    expect(await passedAfter('a', new Promise(() => {}))).toEqual(['a']);
+    expect(await passedAfter('b', Promise.resolve())).toEqual(['a', 'b']);
+    expect(await passedAfter('c', Promise.resolve())).toEqual(['c']);
   });
 });
