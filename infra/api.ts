@@ -118,7 +118,7 @@ const ACCESS_LOG = apigateway.AccessLogFormat.custom(
     resource: apigateway.AccessLogField.contextResourcePath(),
     status: apigateway.AccessLogField.contextStatus(),
     principal: apigateway.AccessLogField.contextAuthorizerPrincipalId(),
-    // With the authorizer, and also of requests that reach no function.
+    // Includes the time of the authorizer. Requests that reach no function have it too.
     latency_ms: apigateway.AccessLogField.contextResponseLatency(),
     error: apigateway.AccessLogField.contextErrorResponseType(),
     authorizer_error: '$context.authorizer.error',
