@@ -15,7 +15,7 @@ export interface PublisherOptions<Event extends NewEvent = NewEvent> extends Acc
   maxWaitSeconds?: number;
   /** The most events in the outbox, and the most calls of `publish` that wait for room. The default is 10,000. */
   maxBuffered?: number;
-  /** The service has accepted this number of events. */
+  /** The service has accepted this number of events. The publisher ignores what this function and the next two throw. */
   onPublished?(count: number): void;
   /** The service never accepts this event. The publisher drops it and continues. */
   onRejected?(event: Event, problem: Rejection): void;

@@ -200,7 +200,7 @@ describe('an invalid event', () => {
     };
     const { accepted, access } = ingest({ fate });
     const onRejected = vi.fn((dropped: NewEvent, _: Rejection) => {
-      if (revisionsOf([dropped]).includes(50)) throw new Error('An error of the application');
+      if (revisionsOf([dropped]).includes(10)) throw new Error('An error of the application');
     });
     const { publishAll, flush, stats } = await reporting({ ...access, onRejected });
     await publishAll(upTo(55));
