@@ -134,8 +134,9 @@ async function openDashboard(place: string) {
   await settled();
   const url = page.url();
   const reload = async (other = place): Promise<string[]> => {
-    await page.goto('about:blank');
-    await page.goto(url.replace(/(?<=#\/live).*/, other));
+    await page.evaluate((next) => history.replaceState(null, '', next), url.replace(/(?<=#\/live).*/, other));
+    await page.reload({ waitUntil: 'commit' });
+    await page.locator('main').waitFor();
     return settled();
   };
   return { page, settled, reload, next };
