@@ -82,7 +82,8 @@ function bundledCode(scope: Construct, entry: string, addFiles: BundledFunctionP
   // For example for `cdk list`, which reads only names.
   if (!Stack.of(scope).bundlingRequired) return lambda.Code.fromAsset(join(projectRoot, 'functions'));
   const outdir = Stage.of(scope)?.outdir ?? 'cdk.out';
-  const directory = join(outdir, 'bundles', entry);
+  // The CDK reads each directory once, and the files of another stack can differ.
+  const directory = join(outdir, 'bundles', Stack.of(scope).artifactId, entry);
   bundleFunction(entry, directory, join(outdir, 'source-maps'));
   addFiles?.(directory);
   return lambda.Code.fromAsset(directory);

@@ -5,23 +5,28 @@ import { expect, it } from 'vitest';
 import { context, domain, table } from '../../infra/synth.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 
+/** Runs the command of an app in a directory, with these feature flags. */
+function run(command: string, cwd: string, flags: object) {
+  symlinkSync(join(process.cwd(), 'node_modules'), join(cwd, 'node_modules'));
+  const env = {
+    ...process.env,
+    CDK_VALIDATION: 'false',
+    CDK_OUTDIR: join(cwd, 'cdk.out'),
+    CDK_CONTEXT_JSON: JSON.stringify(flags),
+  };
+  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' });
+  const read = (path: string) => globSync(join(cwd, 'cdk.out', path)).map((name) => readFileSync(name, 'utf8'));
+  return { status, stderr, template: read('*.template.json').join(), site: read('asset.*/site.json').join() };
+}
+
 /** Runs the app of a clone with this content of deployment.json, or without the file. */
 function synthesize(file?: object) {
   const checkout = temporaryDirectory();
   const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   for (const name of ['functions', 'infra', 'lib', 'cdk.json', 'package.json', 'tsconfig.json', 'CHANGELOG.md'])
     cpSync(name, join(checkout, name), { recursive: true });
-  symlinkSync(join(process.cwd(), 'node_modules'), join(checkout, 'node_modules'));
   if (file) writeFileSync(join(checkout, 'deployment.json'), JSON.stringify(file));
-  const env = {
-    ...process.env,
-    CDK_VALIDATION: 'false',
-    CDK_OUTDIR: join(checkout, 'cdk.out'),
-    CDK_CONTEXT_JSON: JSON.stringify(context),
-  };
-  const { status, stderr } = spawnSync('sh', ['-c', app], { cwd: checkout, env, encoding: 'utf8' });
-  const read = (path: string) => globSync(join(checkout, 'cdk.out', path)).map((name) => readFileSync(name, 'utf8'));
-  return { status, stderr, template: read('*.template.json').join(), site: read('asset.*/site.json').join() };
+  return run(app, checkout, context);
 }
 
 it('deploys with the settings of deployment.json', () => {
@@ -51,4 +56,22 @@ it('names every violation of the settings, without a stack trace', () => {
     template: '',
     site: '',
   });
+});
+
+it('is a construct for an app of another repository, whose stacks can have different settings', () => {
+  const directory = temporaryDirectory();
+  spawnSync('sh', ['-c', 'git init -q && git remote add origin https://github.com/acme/app'], { cwd: directory });
+  const contacts = ['mailto:a@example.com', 'mailto:b@example.com'];
+  const app = `import { App, Stack } from 'aws-cdk-lib';
+import { DocumentSync } from '${join(process.cwd(), 'infra/document-sync.ts')}';
+const app = new App();
+for (const [i, securityContact] of ${JSON.stringify(contacts)}.entries())
+  new DocumentSync(new Stack(app, 'Stack' + i), 'Service', { securityContact, cloudWatchRole: 'existing' });
+app.synth();`;
+  writeFileSync(join(directory, 'app.mts'), app);
+  const { status, stderr, template, site } = run('node_modules/.bin/node app.mts', directory, {});
+  expect(status, stderr).toBe(0);
+  expect(contacts.filter((contact) => site.includes(contact))).toEqual(contacts);
+  expect(template).toContain('infra/RUNBOOK.md#');
+  expect(template.match(/acme\/app|AWS::ApiGateway::Account/)).toBeNull();
 });
