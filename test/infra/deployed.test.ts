@@ -1,19 +1,22 @@
 import { createServer } from 'node:http';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
+import { entry } from '../../lib/aws/backend.ts';
 import { update } from '../../lib/aws/expressions.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { createClient, SETTINGS } from '../../lib/aws/runtime.ts';
 import { listen } from '../support/endpoints.ts';
+import { createEntry } from '../support/entries.ts';
 import { memoryService } from '../support/memory-service.ts';
 import { createWebhook, publish } from '../support/requests.ts';
+import { runtimeWith, VARIABLES } from '../support/runtime.ts';
 
 /** `test/unit/webhooks` has all kinds of addresses. */
 const PRIVATE = ['https://169.254.169.254/latest/meta-data/', 'https://localhost/hook'];
 
 // `promises.ts` proves that the template sets only the variables of `VARIABLES`, and not this one.
-describe('a deployment without ALLOW_PRIVATE_ENDPOINTS', () => {
-  const service = memoryService({ variables: { ALLOW_PRIVATE_ENDPOINTS: undefined }, isPosting: true });
+describe.each([undefined, 'false'])('a deployment with ALLOW_PRIVATE_ENDPOINTS: %s', (ALLOW_PRIVATE_ENDPOINTS) => {
+  const service = memoryService({ variables: { ALLOW_PRIVATE_ENDPOINTS }, isPosting: true });
   const events = ['document.changed'];
 
   it.each([...PRIVATE, 'http://example.com/hook'])('rejects a webhook to %s', async (url) => {
@@ -50,6 +53,20 @@ it('keeps the connection to an endpoint for the next batch', async () => {
   }
   // After the first success, the function for fast endpoints sends the others.
   expect(seen).toEqual(['connection', 'request', 'connection', 'request', 'request']);
+});
+
+describe('a function', () => {
+  it('creates its code and its clients once, for all invocations of an environment', async () => {
+    const build = vi.fn(() => async () => {});
+    const { handler } = entry(build);
+    for (let i = 0; i < 2; i++) await handler();
+    expect(build).toHaveBeenCalledOnce();
+  });
+
+  it.each(['', undefined])('does not start with a variable of the value %j', (SHARE_PREFIX) => {
+    const runtime = runtimeWith(async () => ({}), { variables: { ...VARIABLES, SHARE_PREFIX } });
+    expect(() => createEntry('authorizer', runtime)).toThrow('The environment variable SHARE_PREFIX is not set');
+  });
 });
 
 describe('a client of the SDK', () => {
