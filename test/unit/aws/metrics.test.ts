@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { METRICS_SERVICE } from '../../../lib/deployment.ts';
 
-/** The metrics that were written. */
+/** The metrics and lines that were written. */
 let written: Record<string, unknown>[] = [];
 
 beforeEach(() => {
@@ -11,7 +11,8 @@ beforeEach(() => {
   vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'deliver');
   vi.resetModules(); // another file may have imported it with other settings
   written = [];
-  vi.spyOn(console, 'log').mockImplementation((text) => void written.push(JSON.parse(text)));
+  for (const method of ['log', 'warn'] as const)
+    vi.spyOn(console, method).mockImplementation((text) => void written.push(JSON.parse(text)));
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -52,11 +53,12 @@ it('writes each event that was set aside', async () => {
 
 it('writes a line with the fields that the filters of the runbook need', async () => {
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
-  const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void written.push(JSON.parse(text)));
   const { log } = await import('../../../lib/aws/log.ts');
-  log.warn('summary.failed', { message_id: 'message-1' });
-  expect(warn).toHaveBeenCalledOnce();
+  const throttled = Object.assign(new Error('Slow down'), { name: 'ThrottlingException' });
+  log.warn('summary.failed', { message_id: 'message-1', error: new Error('The call failed', { cause: throttled }) });
+  expect(console.warn).toHaveBeenCalledOnce();
   const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
   const line = { level: 'WARN', message: 'summary.failed', timestamp, service: 'deliver', message_id: 'message-1' };
-  expect(written).toEqual([line]);
+  const cause = expect.objectContaining({ name: 'ThrottlingException', message: 'Slow down' });
+  expect(written).toEqual([{ ...line, error: expect.objectContaining({ message: 'The call failed', cause }) }]);
 });
