@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import { entry } from '../../lib/aws/backend.ts';
 import { update } from '../../lib/aws/expressions.ts';
 import { itemKey } from '../../lib/aws/items.ts';
-import { createClient, SETTINGS } from '../../lib/aws/runtime.ts';
+import { lambda, SETTINGS } from '../../lib/aws/runtime.ts';
+import { createTable } from '../../lib/aws/table.ts';
 import { listen } from '../support/endpoints.ts';
 import { createEntry } from '../support/entries.ts';
 import { memoryService } from '../support/memory-service.ts';
@@ -69,14 +69,15 @@ describe('a function', () => {
   });
 });
 
-describe('a client of the SDK', () => {
+describe('the client of the table', () => {
   it('ends a call that gets no response, within its time limit', { timeout: 30_000 }, async () => {
     let receive = () => {};
+    let requests = 0;
     const received = new Promise<void>((resolve) => {
       receive = resolve;
     });
     const variables = {
-      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${await listen(createServer(() => receive()))}`,
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${await listen(createServer(() => ++requests === 2 && receive()))}`,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'id',
       AWS_SECRET_ACCESS_KEY: 'secret',
@@ -84,16 +85,16 @@ describe('a client of the SDK', () => {
     };
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const client = createClient(DynamoDBClient);
+    const table = createTable({ ...lambda, variables: VARIABLES });
     try {
-      const call = expect(client.send(new ListTablesCommand({}))).rejects.toMatchObject({ name: 'TimeoutError' });
+      const read = table.get({ pk: 'a', sk: 'b' }); // in parallel with the check of the layout
+      const call = expect(read).rejects.toMatchObject({ cause: { name: 'TimeoutError' } });
       await received;
       await vi.advanceTimersByTimeAsync(SETTINGS.requestHandler.requestTimeout);
       await call;
     } finally {
       vi.useRealTimers();
       vi.unstubAllEnvs();
-      client.destroy();
     }
   });
 });

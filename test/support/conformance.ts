@@ -16,6 +16,7 @@ interface Response {
 interface Operation {
   responses: Record<number, Response>;
   requestBody?: { required?: boolean };
+  parameters: { name: string; in: string }[];
 }
 
 /** Checks a response, and a request that was accepted, against the OpenAPI document, for every call of a test. */
@@ -79,6 +80,16 @@ export function expectConformance(
   for (const name of Object.keys(response?.headers ?? {})) {
     const isOptional = name === 'Idempotency-Replayed'; // only in repeated responses
     if (!isOptional) expect(headers, `${method} ${route} ${status}`).toHaveProperty(name.toLowerCase());
+  }
+  for (const name of Object.keys(openApi.components.headers)) {
+    const isUndocumented = status >= 400 && name === 'RateLimit-Policy'; // API Gateway sends the same problems without it
+    if (name.toLowerCase() in headers && !isUndocumented)
+      expect(response?.headers, `${method} ${route} ${status}`).toHaveProperty(name);
+  }
+  if (status < 300) {
+    const documented = operation.parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    for (const name of new URLSearchParams(path.split('?')[1]).keys())
+      expect(documented, `${method} ${route}`).toContain(name);
   }
   if (route.startsWith('/v1/') && route !== '/v1/event-types')
     expect(headers['cache-control'], 'no cache stores a response').toBe('no-store');

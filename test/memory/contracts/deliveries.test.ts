@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
+import { carrying, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import { type DeliveryContext, deliveries } from '../../../lib/deliveries/store.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { eventStore } from '../../../lib/events/store.ts';
@@ -82,16 +83,19 @@ describe('deliveries', () => {
     });
 
     it('fails only for the messages that need a throttled partition', async () => {
-      const [throttled, other] = [newDelivery(), newDelivery()];
+      const [throttled, other, { event, message }] = [newDelivery(), newDelivery(), newDelivery()];
+      const partitions = [throttled.webhook.id, itemKey.event(event, event.id).pk];
       const batchGetEach: typeof table.batchGetEach = async (keys) =>
         keys.map(({ pk }) =>
-          pk.includes(throttled.webhook.id) ? new UnavailableError(new Error('throttled')) : undefined,
+          partitions.some((part) => pk.includes(part)) ? new UnavailableError(new Error('throttled')) : undefined,
         );
       const contexts = await deliveries({ ...table, batchGetEach }).loadContexts([
         throttled.message(),
         other.message(),
+        carrying(message(), event),
       ]);
-      expect(contexts).toEqual([expect.any(UnavailableError), expect.objectContaining({ isSuspended: false })]);
+      const read = expect.objectContaining({ isSuspended: false });
+      expect(contexts).toEqual([expect.any(UnavailableError), read, read]);
     });
   });
 

@@ -95,6 +95,21 @@ it.each<[string, number, (table: Counted) => Promise<unknown>]>([
   expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual(Array(most).fill(false));
 });
 
+it('transfers no deliveries to count them', async () => {
+  const { table, queries } = createCounted();
+  await deliveryLog(table).countRecoverable(newId('whk'), window);
+  expect(queries.filter(({ Select }) => Select !== 'COUNT')).toEqual([]);
+});
+
+it.each([
+  ['events of a document', pageOf({ documentKey: 'a' })],
+  ['deliveries of a type', logOf({ type: 'document.deleted' })],
+])('reads four times the items of a page of %s, because most can have another one', async (_, list) => {
+  const { table, queries } = createCounted();
+  await list(table);
+  expect(queries.reduce((sum, { Limit }) => sum + Limit, 0)).toBeGreaterThan(4 * 50);
+});
+
 describe('the admin keys of a project with many keys', () => {
   it('are found among its newest and its oldest keys with at most 16 queries', async () => {
     const { table, queries } = createCounted(20);
@@ -113,6 +128,23 @@ describe('the admin keys of a project with many keys', () => {
     expect(found).toContain(oldest);
     expect(found).not.toContain(middle);
     expect(queries.length).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('a table', () => {
+  it('receives at most 16 concurrent requests', async () => {
+    let [inFlight, most] = [0, 0];
+    const send = async () => {
+      most = Math.max(most, ++inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+      inFlight--;
+      return {};
+    };
+    const table = createTable(runtimeWith(send));
+    const keys = Array.from({ length: 100 }, (_, i) => ({ pk: String(i), sk: 'x' }));
+    await table.removeAll(keys); // after the check of the layout
+    await Promise.all(keys.map(table.get));
+    expect(most).toBe(16);
   });
 });
 

@@ -80,6 +80,13 @@ describe('the email of an operation', () => {
       name === 'Put' && JSON.stringify(input).includes('EMAILS#') ? canceled('ConditionalCheckFailed') : undefined;
     expect((await perform(busy, id)).status).toBeLessThan(300);
     expect(busy.service.failures).toEqual([]);
+
+    const unconfirmed = await newScene();
+    let writes = 0;
+    unconfirmed.service.faults.command = (name, input) =>
+      name === 'Put' && JSON.stringify(input).includes('EMAILS#') && ++writes === 2 ? new Error('outage') : undefined;
+    expect((await perform(unconfirmed, id)).status).toBeLessThan(300);
+    expect([unconfirmed.service.failures, writes]).toEqual([[], expected ? 2 : 0]);
   });
 
   it.each(TESTS)('counts for the limit even if it fails: %s', async (id) => {
