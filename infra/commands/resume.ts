@@ -12,7 +12,7 @@ import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
 import type { Deployment } from './deployment.ts';
-import { fanOutAgain, parts, scan } from './stored-events.ts';
+import { fanOutAgain, parts, requireHandled, scan } from './stored-events.ts';
 
 /** Concurrent writes. */
 const WRITES = 50;
@@ -34,6 +34,7 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
   const found: DeliveryRecord[] = [];
   let events = 0;
   let connections = 0;
+  let failed = 0;
   for await (const page of scan(shell, service, WAITING, { ...WAITING_VALUES, ':since': sinceMs })) {
     const itemsOf = (kind: ItemKind) => page.filter(({ pk }) => pk?.S?.startsWith(`${kind}#`));
     for (const { pk, sk } of itemsOf('HOOKS')) {
@@ -47,7 +48,7 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
     });
     await send(shell, service.checksUrl, checks);
     connections += checks.length;
-    await fanOutAgain(shell, service, itemsOf('EVENT'));
+    failed += await fanOutAgain(shell, service, itemsOf('EVENT'));
     events += itemsOf('EVENT').length;
   }
   const deliveries = found.filter(({ webhookId, test }) => spaces.has(webhookId) && !test);
@@ -60,6 +61,7 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
     return { ...first, attempt: Math.max(attempt, 1) };
   });
   await send(shell, service.deliveriesUrl, messages);
+  requireHandled(service, failed);
   return { deliveries: deliveries.length, events, connections };
 }
 

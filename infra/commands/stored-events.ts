@@ -23,25 +23,40 @@ export async function fanOutStored(shell: Shell, service: Deployment, sinceMs: n
     FilterExpression: 'begins_with(pk, :event) AND #at >= :since',
     ExpressionAttributeNames: { '#at': 'at' },
   };
-  let count = 0;
+  let [count, failed] = [0, 0];
   for await (const events of scan(shell, service, filter, { ':event': 'EVENT#', ':since': sinceMs })) {
-    await fanOutAgain(shell, service, events);
+    failed += await fanOutAgain(shell, service, events);
     count += events.length;
   }
+  requireHandled(service, failed);
   return count;
 }
 
-/** Invokes the fan-out with the insertions of the events of a page. They stay below the 6 MB of an invocation. */
-export async function fanOutAgain(shell: Shell, { fanOut }: Deployment, events: readonly Attributes[]): Promise<void> {
+/**
+ * Invokes the fan-out with the insertions of the events of a page, and returns the number of events that it did not handle. An
+ * event that always fails does not stop the others. The insertions stay below the 6 MB of an invocation.
+ */
+export async function fanOutAgain(
+  shell: Shell,
+  { fanOut }: Deployment,
+  events: readonly Attributes[],
+): Promise<number> {
+  let failed = 0;
   for (const some of parts(events, BATCH)) {
     const Records = some.map((NewImage, i) => {
       const dynamodb = { SequenceNumber: String(i), Keys: { pk: NewImage.pk, sk: NewImage.sk }, NewImage };
       return { eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb };
     });
     const response = await invokeFunction(shell, fanOut, { Records, isReplay: true });
-    if ((response as { batchItemFailures: unknown[] }).batchItemFailures.length > 0)
-      throw new UserError(`${fanOut} did not handle all events. Repeat the command.`);
+    failed += (response as { batchItemFailures: unknown[] }).batchItemFailures.length;
   }
+  return failed;
+}
+
+/** Throws `UserError` if the fan-out did not handle some events. */
+export function requireHandled({ fanOut }: Deployment, failed: number): void {
+  if (failed > 0)
+    throw new UserError(`${fanOut} did not handle ${failed} events. See its log, and repeat the command.`);
 }
 
 /** The maximum number of events in an invocation, as in a batch of the stream. */
