@@ -1,6 +1,7 @@
 import { DeleteObjectCommand, GetObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
+import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
 import { deploymentOf, invokeFunction, outputsOf, STACK_OPTION } from './deployment.ts';
@@ -66,12 +67,23 @@ async function replayEvents(shell: Shell, Bucket: string, functionName: string) 
   const left: string[] = [];
   for (const Key of keys.sort()) {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-    const batch = batchIn(Key, (await Body?.transformToString()) ?? '');
-    const response = (await invokeFunction(shell, functionName, batch)) as { batchItemFailures?: unknown[] } | null;
-    if (response?.batchItemFailures?.length === 0) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+    const text = (await Body?.transformToString()) ?? '';
+    if (await isHandled(shell, functionName, Key, text)) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
     else left.push(Key);
   }
   return { replayed: keys.length - left.length, left };
+}
+
+/** Whether the fan-out handled the events of an object. A failure does not stop the replay of the others. */
+async function isHandled(shell: Shell, functionName: string, key: string, text: string): Promise<boolean> {
+  try {
+    const response = await invokeFunction(shell, functionName, batchIn(key, text));
+    return (response as { batchItemFailures?: unknown[] } | null)?.batchItemFailures?.length === 0;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    shell.say(visible(error.message));
+    return false;
+  }
 }
 
 /** Sends the messages that schedules could not send, and returns their number. */
