@@ -46,7 +46,7 @@ It polls once per second. Press Ctrl-C to stop.`,
     const { 'forward-to': forwardTo, secret = generateSecret(randomBytes) } = values;
     const { issues } = v.safeParse(Secret, secret);
     if (issues) throw new UserError(`--secret ${issues[0].message}.`);
-    const types = values.events.split(',').filter(Boolean).map(requireEventType);
+    const types = [...new Set(values.events.split(',').filter(Boolean).map(requireEventType))];
     if (forwardTo !== undefined) requireUrl('forward-to', forwardTo);
     const target = targetOf(values, 'live', variables);
     process.once('SIGINT', () => process.exit(0));
