@@ -123,6 +123,8 @@ it.each<[string, string | RegExp]>([
     `Port ${TAKEN} is already in use. Stop the process that uses it, or choose another port with --listen.`,
   ],
   [`ops smoke --stack none --base-url ${CLOSED}`, 'Pass either --stack or --base-url.'],
+  ["ops projects list --stack ''", STACK], // a variable that is not set
+  ["ops smoke --stack ''", STACK],
   [
     'ops projects move',
     'Name what to do: list, create, show, suspend, resume, create-key, export, delete or enable-webhooks.',
@@ -141,6 +143,7 @@ it.each<[string, string | RegExp]>([
   [`ops projects list --directory ${directoryOf(CLOSED)}`, `Cannot reach ${CLOSED}: connection refused.`], // of a stack that was killed
   ['ops projects export prj_1 --stack service --output /dev/null/x', 'Cannot use /dev/null/x: not a directory.'],
   ['dev listen --base-url nowhere --key k', '--base-url must be an http: or https: URL.'],
+  ["dev trigger document.created --base-url ''", '--base-url must be an http: or https: URL.'],
   [`dev listen --base-url ${CLOSED}`, 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
   ["dev listen --secret ''", '--secret must not be empty.'],
   ['dev listen --secret whsec_!!', '--secret must have the base64 of at least 16 bytes after whsec_.'],
@@ -226,9 +229,12 @@ it.each([
     'enable-webhooks --since A --until B --project prj_1 --dry-run',
     { operation: 'enable-webhooks', id: 'prj_1', since: 'A', until: 'B', dry_run: true },
   ],
+  ["enable-webhooks --since A --project ''", { operation: 'enable-webhooks', id: '', since: 'A', dry_run: false }],
 ])('npm run ops -- projects %s passes its options to its function', async (line, input) => {
-  expect((await run(`ops projects ${line} --stack service`, DEPLOYED)).status).toBe(0);
+  const { status, stdout } = await run(`ops projects ${line} --stack service`, DEPLOYED);
+  expect(status).toBe(0);
   expect(invoked).toEqual(['name' in input ? 'CreateProject' : 'Projects', input]);
+  if ('name' in input) expect(JSON.parse(stdout)).toEqual(RESULT); // with the only copy of the key
 });
 
 it('states the reason of a function that failed, without control and direction characters', async () => {

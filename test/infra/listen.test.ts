@@ -60,7 +60,8 @@ async function linesOf(
 ): Promise<string[]> {
   const options = ['--base-url', api.baseUrl, '--key', 'svc_live_1', '--secret', SECRET, '--events', types.join()];
   if (forwardTo !== undefined) options.push('--forward-to', forwardTo);
-  const wait = async () => {
+  const wait = async (ms: number) => {
+    expect(ms).toBe(1000);
     const change = changes.shift();
     if (!change) throw new UserError('The test has ended.');
     change();

@@ -48,10 +48,13 @@ const restore = (more: Performers = {}, ...args: string[]) =>
 const using = (table: string) => ({ GetEventSourceMapping: () => ({ EventSourceArn: streamOf(table) }) });
 const table = { name: TABLE, streamArn: streamOf(TABLE) };
 
-it.each(['documents', ANOTHER])('writes the restored table of %s to the settings of the stack', async (source) => {
-  const settings = { stackName: 'Service', senderEmail: 'notifications@acme.example' };
+it.each([
+  ['documents', 'DocumentSyncService', {}], // the default name
+  [ANOTHER, 'Service', { stackName: 'Service' }],
+])('writes the restored table of %s to the settings of the stack %s', async (source, stack, named) => {
+  const settings = { ...named, senderEmail: 'notifications@acme.example' };
   writeFileSync(deploymentFile, JSON.stringify(settings));
-  expect(await restore(using(source), '--at', '2026-01-31T13:00+01:00')).toMatchObject({
+  expect(await restore(using(source), '--stack', stack, '--at', '2026-01-31T13:00+01:00')).toMatchObject({
     status: 0,
     stdout: expect.stringContaining(
       `deployment.json now names the table. Deploy it:\n\n  "table": ${JSON.stringify(table)}\n\n  npx cdk deploy --parameters ConfirmTable=${TABLE}\n`,
@@ -88,7 +91,8 @@ it('sets what a restore does not set, each time when the new table is active', a
     ListTagsOfResource: ({ ResourceArn }) => ({ Tags: [{ Key: 'of', Value: ResourceArn }, { Key: 'aws:of' }] }),
     TagResource: call,
   };
-  const wait = async () => {
+  const wait = async (ms: number) => {
+    expect(ms).toBe(15_000);
     state = 'ACTIVE';
   };
   expect((await ran(ops, ARGUMENTS, operations, { deploymentFile, wait })).status).toBe(0);
@@ -235,6 +239,7 @@ it.each([
     Invoke({ FunctionName, Payload }) {
       const { Records, isReplay } = JSON.parse(Payload);
       expect([FunctionName, isReplay, Records[0].eventName]).toEqual(['fan-out', true, 'INSERT']);
+      expect(unmarshall(Records[0].dynamodb.Keys)).toEqual(itemKey.event(SPACE, 'evt_1'));
       batches.push(Records.length);
       return { Payload: Buffer.from(JSON.stringify({ batchItemFailures: failures })) };
     },

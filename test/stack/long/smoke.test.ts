@@ -139,7 +139,10 @@ describe('a check fails', () => {
 
   it.each([
     ['Gateway: sends security headers, and compresses responses', 'Strict-Transport-Security'],
+    ['Gateway: sends security headers, and compresses responses', 'X-Content-Type-Options'],
+    ['Gateway: sends security headers, and compresses responses', 'Cache-Control'],
     ['Gateway: pages of any origin can call operations for tokens', 'Access-Control-Allow-Origin'],
+    ['Gateway: pages of any origin can call operations for tokens', 'Access-Control-Allow-Headers'],
     ['Pages: load with all of their files from the base URL', 'Content-Security-Policy'],
   ])('when a header is missing: "%s" without %s', async (name, header) => {
     const response: Breakage['response'] = ({ headers }) => void delete headers[header.toLowerCase()];
