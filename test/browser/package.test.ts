@@ -294,7 +294,11 @@ describe('the npm package', () => {
   it('has the command-line tools', async () => {
     const { adminKey } = await service.project();
     const call = ['--base-url', service.stack.baseUrl, '--key', adminKey];
-    expect(await run('npx', 'document-sync', 'trigger', 'sync.completed', ...call)).toMatch(/^evt_\w+\n$/);
+    // The oldest Node.js and a newer one, in which the file of a command can be the main module.
+    for (const node of ['node', process.execPath])
+      expect(await run(node, 'node_modules/.bin/document-sync', 'trigger', 'sync.completed', ...call)).toMatch(
+        /^evt_\w+\n$/,
+      );
     expect(await run('npx', 'document-sync', 'listen', '--help')).toMatch(/^Usage: document-sync listen \[options\]\n/);
     await expect(run('npx', 'document-sync')).rejects.toThrow('Name a command: listen, trigger.');
   });
