@@ -51,6 +51,12 @@ describe('the template for sam local', () => {
     expect(Object.fromEntries(routesOfStartApi())).toEqual(Object.fromEntries(expected));
   });
 
+  it('runs every function on the architecture of this machine', () => {
+    const resources = Object.values<{ Properties?: { Architectures?: string[] } }>(template.Resources);
+    const architectures = resources.flatMap(({ Properties }) => Properties?.Architectures ?? []);
+    expect(new Set(architectures)).toEqual(new Set([process.arch === 'arm64' ? 'arm64' : 'x86_64']));
+  });
+
   it('names no resource that it lacks', () => {
     const resources = Object.entries<{ DependsOn?: string[] }>(template.Resources);
     const needed = resources.flatMap(([, { DependsOn = [] }]) => DependsOn);

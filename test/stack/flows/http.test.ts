@@ -156,6 +156,11 @@ describe('a request', () => {
     }
   });
 
+  it('is rejected if its headers exceed the limit of API Gateway', async () => {
+    const headers = { 'X-Large': 'x'.repeat(60_000) };
+    expect(code(await service.as(null)('GET', '/v1/documents', { headers }))).toEqual([400, 'invalid_request']);
+  });
+
   it('is rejected if its query contains a plain brace or pipe, unless it is URL-encoded', async () => {
     const { admin } = await service.project();
     const read = (value: string, client = admin) => client('GET', `/v1/documents?prefix=${value}`);

@@ -33,7 +33,13 @@ describe('the gateway', () => {
   });
 });
 
-it('repeats a failed message after the time that the template states, because only delays are shorter here', () => {
-  const settings = [...service.stack.queues.values()].map(({ settings }) => settings);
-  expect(settings.map(({ visibilitySpeed }) => visibilitySpeed)).toEqual(settings.map(() => 1));
+it('repeats a failed message as the template states, because only delays are shorter here', () => {
+  const { queues, template } = service.stack;
+  for (const { id, properties } of template.ofType('AWS::SQS::Queue')) {
+    const { visibilitySpeed, visibilityTimeoutSeconds, deadLetters } = queues.get(id)?.settings ?? {};
+    expect([visibilitySpeed, visibilityTimeoutSeconds]).toEqual([1, properties.VisibilityTimeout]);
+    const { queue, ...redrive } = deadLetters ?? {};
+    const expected = queue && { ...redrive, deadLetterTargetArn: queue().settings.arn };
+    expect(expected).toEqual(properties.RedrivePolicy);
+  }
 });

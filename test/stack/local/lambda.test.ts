@@ -83,10 +83,10 @@ describe('a function that fails', () => {
 it('an environment stops after a minute without use, and not during an invocation, for whose end others wait', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const stop = vi.fn();
+  const stop = vi.fn(() => pool.discard(environment));
   const environment = { ready: Promise.resolve(), stop } as unknown as ExecutionEnvironment;
   const start = vi.fn(() => environment);
-  const pool = new EnvironmentPool({ maxSize: 1, start });
+  const pool: EnvironmentPool = new EnvironmentPool({ maxSize: 1, start });
   pool.release(await pool.acquire());
   await pool.acquire();
   const next = pool.acquire();
@@ -98,4 +98,6 @@ it('an environment stops after a minute without use, and not during an invocatio
   expect(stop).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);
   expect(stop).toHaveBeenCalledTimes(1);
+  await pool.acquire();
+  expect(start).toHaveBeenCalledTimes(2);
 });

@@ -1,7 +1,12 @@
+import {
+  CreateTableCommand,
+  TransactWriteItemsCommand,
+  type TransactWriteItemsCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
-import { createTables } from '../../../infra/local/services/dynamodb.ts';
+import { createTables, dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { HOUR_MS } from '../../memory/contracts/builders.ts';
 import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
@@ -38,10 +43,12 @@ describe('the database in memory', () => {
       UpdateExpression: 'ADD n :one',
       ExpressionAttributeValues: { ':one': { N: '1' } },
     });
+    perform('DeleteItem', { Key: key('a') });
     const images = records().map(({ eventName, dynamodb: { OldImage, NewImage } }) => [eventName, OldImage, NewImage]);
     expect(images).toEqual([
       ['INSERT', undefined, { ...key('a'), n: { N: '1' } }],
       ['MODIFY', { ...key('a'), n: { N: '1' } }, { ...key('a'), n: { N: '2' } }],
+      ['REMOVE', { ...key('a'), n: { N: '2' } }, undefined],
     ]);
   });
 
@@ -66,6 +73,23 @@ describe('the database in memory', () => {
     expect(first.Items).toHaveLength(3);
     const second = query('pk = :value', 'a', { ExclusiveStartKey: first.LastEvaluatedKey });
     expect([second.Items.length, second.LastEvaluatedKey]).toEqual([1, undefined]);
+  });
+
+  it('states why it canceled a transaction, with the stored item', async () => {
+    const { endpoint, stop } = await startMemoryDatabase();
+    const client = dynamoDbClient(endpoint);
+    await client.send(new CreateTableCommand({ ...TABLE, TableName }));
+    const condition = {
+      ConditionExpression: 'attribute_not_exists(pk)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    };
+    const TransactItems = [{ Put: { TableName, Item: key('a'), ...condition } }];
+    const write = () => client.send(new TransactWriteItemsCommand({ TransactItems } as TransactWriteItemsCommandInput));
+    await write();
+    const CancellationReasons = [{ Code: 'ConditionalCheckFailed', Item: key('a') }];
+    await expect(write()).rejects.toMatchObject({ name: 'TransactionCanceledException', CancellationReasons });
+    client.destroy();
+    stop();
   });
 
   it('rejects requests of web pages whose host name resolves to this machine', async () => {

@@ -24,7 +24,7 @@ function createScheduler(kept = new Map<string, Schedule>()) {
       .get(name)
       ?.receive(10)
       .map(({ body }) => body);
-  return { scheduler, create, bodies };
+  return { scheduler, create, queues, bodies };
 }
 
 describe('a schedule', () => {
@@ -41,10 +41,10 @@ describe('a schedule', () => {
   });
 
   it('sends its message', () => {
-    const { scheduler, bodies } = createScheduler();
-    const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello' });
+    const { scheduler, queues } = createScheduler();
+    const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello', MessageGroupId: 'g' });
     scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input });
-    expect(bodies('main')).toEqual(['hello']);
+    expect(queues.get('main')?.receive(2)).toMatchObject([{ body: 'hello', group: 'g' }]);
   });
 
   it('is kept until its message is stored', () => {
@@ -54,6 +54,7 @@ describe('a schedule', () => {
     const kept = () => new KeptMap<Schedule>(file, 'schedules');
     const { scheduler, create } = createScheduler(kept());
     create('at(1970-01-01T00:00:01)', '{"QueueUrl":"main","MessageBody":"hello"}');
+    expect(() => create('at(1970-01-01T00:00:02)', '{}')).toThrow('already exists');
     vi.spyOn(scheduler, 'fire').mockImplementation(() => {
       throw new Error('The disk is full');
     });
@@ -61,6 +62,15 @@ describe('a schedule', () => {
     const { bodies } = createScheduler(kept());
     vi.advanceTimersByTime(1000);
     expect([bodies('main'), kept().size]).toEqual([['hello'], 0]);
+  });
+
+  it('has no effect if it cannot be stored', () => {
+    const file = new DatabaseSync(':memory:');
+    const kept = new KeptMap<Schedule>(file, 'schedules');
+    const { scheduler, create } = createScheduler(kept);
+    file.close();
+    expect(() => create('at(1970-01-01T00:00:01)', '{}')).toThrow();
+    expect([scheduler.count(), kept.size]).toEqual([0, 0]);
   });
 
   it.each([

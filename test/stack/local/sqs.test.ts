@@ -53,11 +53,13 @@ describe('SQS', () => {
     expect(await errorOf(call('SendMessage', { MessageBody: 'a', ...input }))).toBe(code);
     expect(queue.counts()).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
     if (JSON.stringify(input).length > MIB) return; // it is too long for a batch
-    expect(await call('SendMessageBatch', { Entries: [entry('good'), entry('bad', input)] })).toMatchObject({
+    expect(
+      await call('SendMessageBatch', { Entries: [entry('good', { MessageGroupId: 'g' }), entry('bad', input)] }),
+    ).toMatchObject({
       Successful: [{ Id: 'good' }],
       Failed: [{ Id: 'bad', Code: code, SenderFault: true }],
     });
-    expect(queue.counts().visible).toBe(1);
+    expect(queue.receive(2)).toMatchObject([{ body: 'a', group: 'g' }]);
   });
 
   it.each([

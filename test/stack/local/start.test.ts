@@ -26,6 +26,8 @@ describe('npm start', () => {
     const addresses = listeningAddresses(processesOf(service.pid));
     expect(addresses).toEqual([LOOPBACK, LOOPBACK, LOOPBACK, LOOPBACK]);
     expect(statSync(join(directory, 'stack.json')).mode & 0o777).toBe(0o600);
+    const project = { id: expect.stringMatching(/^prj_/), name: 'Demo', email: 'demo@example.com' };
+    expect(stack).toMatchObject({ dashboard_url: `${stack.base_url}/dashboard`, project });
     expect(statSync(join(directory, 'kept')).mode & 0o777).toBe(0o700);
     for (const [type, key] of Object.entries(stack.keys))
       expect(output).toMatch(new RegExp(`^  ${type} key +${key}$`, 'm'));
