@@ -56,7 +56,7 @@ export async function fanOutAgain(
 /** Throws `UserError` if the fan-out did not handle some events. */
 export function requireHandled({ fanOut }: Deployment, failed: number): void {
   if (failed > 0)
-    throw new UserError(`${fanOut} did not handle ${failed} events. See its log, and repeat the command.`);
+    throw new UserError(`${fanOut} did not handle ${failed} of the events. See its log, and repeat the command.`);
 }
 
 /** The maximum number of events in an invocation, as in a batch of the stream. */

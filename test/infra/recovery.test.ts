@@ -203,7 +203,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   };
   expect(await restore({ ...operations, Invoke }, ...resume)).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('1 events'),
+    stderr: expect.stringContaining('1 of the events'),
   });
   expect(sent).toEqual(complete);
 
@@ -225,7 +225,7 @@ it.each([
     [{ itemIdentifier: '1' }],
     1,
     '',
-    'fan-out did not handle 2 events. See its log, and repeat the command.\n',
+    'fan-out did not handle 2 of the events. See its log, and repeat the command.\n',
   ],
 ])('replays stored events in batches of 1,000, when the function handles %s', async (_, failures, ...printed) => {
   const batches: number[] = [];
