@@ -33,9 +33,12 @@ describe('the documentation', () => {
     expect(page.url()).toBe(`${service.stack.baseUrl}/docs`);
   });
 
-  it('finds a section by its words, with the keyboard', async () => {
+  it('finds a section by its words, with the keyboard, also after its index was not available', async () => {
     const page = await dashboard.open('/docs');
+    await page.route('**/search-*.json', (route) => route.fulfill({ status: 429, json: {} }), { times: 1 });
+    const failed = page.waitForResponse('**/search-*.json');
     await page.keyboard.press('Meta+k');
+    await (await failed).finished();
     await page.keyboard.type('lease renews closes');
     await page
       .getByRole('option', { name: /Connections/ })

@@ -20,12 +20,17 @@ export function addSearch(): void {
   }))
     input.setAttribute(name, value);
 
-  let ready: Promise<(query: string) => Place[]> | undefined;
+  let ready: Promise<((query: string) => Place[]) | undefined> | undefined;
   let active = -1;
   /** The search for the current input. The first one waits for the index. */
   let searching = Promise.resolve();
   const load = () => {
-    ready ??= fetch(bar.dataset.search ?? '').then(async (response) => createSearch(await response.json()));
+    ready ??= fetch(bar.dataset.search ?? '')
+      .then(async (response) => createSearch(await response.json()))
+      .catch(() => {
+        ready = undefined; // the next input loads it again
+        return undefined;
+      });
     return ready;
   };
   const options = () => [...list.querySelectorAll<HTMLElement>('[role=option]')];
@@ -42,6 +47,7 @@ export function addSearch(): void {
   };
   const search = async () => {
     const find = await load();
+    if (!find) return;
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const items = find(input.value).map((place, i) => {
       const title = place.heading === '' ? place.page : `${place.page}: ${place.heading}`;
