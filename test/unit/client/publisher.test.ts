@@ -295,10 +295,11 @@ describe('flush and close', () => {
     expect(revisionsOf(accepted)).toEqual([1]);
     await seconds(0.9);
     expect(requests).toHaveLength(1);
-    expect(await close()).toBe(0);
+    const closing = close();
+    await expect(publish(event(3))).rejects.toThrow('The publisher is closed.');
+    expect(await closing).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
     expect(revisionsOf(accepted)).toEqual([1, 2]);
-    await expect(publish(event(3))).rejects.toThrow('The publisher is closed.');
   });
 
   it.each([
