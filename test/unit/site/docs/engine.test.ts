@@ -6,14 +6,20 @@ import { programOf } from '../../../stack/engines/guide.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 
 /**
- * A client that prints its requests. Its tokens contain what the service says about them. Its outbox rejects events without a time,
- * and all events if the variable FULL is set. It prints the others.
+ * A client that prints its requests. Its tokens contain their documents and permissions. Its outbox rejects events without a time,
+ * and prints the others. If the variable FULL is set, all events and requests fail.
  */
 const CLIENT = `
-  const request = (method) => async (path, { params, body }) => console.log(JSON.stringify([method, params.path.id, body]));
+  const request = (method) => async (path, { params, body }) => {
+    console.log(JSON.stringify([method, params.path.id, body]));
+    if (process.env.FULL) throw new Error('no response');
+  };
   export const createClient = () => ({ PUT: request('PUT'), DELETE: request('DELETE') });
   export const sqliteOutbox = () => {};
-  export const tokenVerifier = () => async (token) => JSON.parse(token);
+  export const tokenVerifier = () => async (token, { document_key } = {}) => {
+    const { documents, permissions } = JSON.parse(token);
+    return { permissions, allowed: document_key === undefined || documents.includes(document_key) };
+  };
   export const publisher = async () => ({
     async publish(event) {
       if (!event.occurred_at) throw new Error('no time');
@@ -38,26 +44,37 @@ function engineDirectory() {
   packageOf('@document-sync-service/client', CLIENT);
   write('shared.mjs', programOf('shared.mjs'));
   const run = (program: string, env = {}) => {
-    const options = { cwd: directory, env: { ...process.env, ...env }, encoding: 'utf8', stdio: 'pipe' } as const;
+    const options = {
+      cwd: directory,
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+      stdio: 'pipe',
+      timeout: 60_000, // an open connection keeps a program running
+    } as const;
     const text = execFileSync(process.execPath, ['--input-type=module', '--eval', program], options);
     return text.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []));
   };
   return { packageOf, run };
 }
 
-it('publishes a stored change after a restart if it did not reach the outbox', () => {
+it('publishes a stored change after a restart if it did not reach the outbox, unless it was undone', () => {
   const { run } = engineDirectory();
   const save = (fields: object) => `import { save } from './shared.mjs'; await save('a', ${JSON.stringify(fields)});`;
   const restart = "import './shared.mjs';";
   expect(() => run(save({ title: 'A' }), { FULL: 'yes' })).toThrow('full');
   const created = { document_key: 'a', revision: 1, fields: { title: 'A' }, origin: 'engine' };
   expect(run(restart)).toEqual([['document.created', created]]);
+  const undone = `
+    import { save } from './shared.mjs';
+    await save('a', { title: 'B' }).catch(() => delete process.env.FULL);
+    await save('a', { title: 'A' });`;
+  expect(run(undone, { FULL: 'yes' })).toEqual([]);
   expect(() => run(save({ title: 'B' }), { FULL: 'yes' })).toThrow('full');
   const changes = [{ field: 'title', old_value: 'A', new_value: 'B', origin: 'engine' }];
-  expect(run(restart)).toEqual([['document.changed', { document_key: 'a', revision: 2, changes }]]);
+  expect(run(restart)).toEqual([['document.changed', { document_key: 'a', revision: 4, changes }]]);
   expect(run(restart)).toEqual([]);
   const removal = [{ field: 'title', old_value: 'B', new_value: null, origin: 'engine' }];
-  expect(run(save({}))).toEqual([['document.changed', { document_key: 'a', revision: 3, changes: removal }]]);
+  expect(run(save({}))).toEqual([['document.changed', { document_key: 'a', revision: 5, changes: removal }]]);
 });
 
 it('stores the state of an engine even if no field has changed', () => {
@@ -68,50 +85,75 @@ it('stores the state of an engine even if no field has changed', () => {
   expect(engineDirectory().run(program).at(-1)).toBe('new');
 });
 
-const READER = JSON.stringify({ allowed: true, permissions: ['read'] });
+const READER = JSON.stringify({ documents: ['a~2Fb', 'automerge:a'], permissions: ['read'] });
 
 it.each([
   ['gives different names different keys', "['a/b', 'a~2Fb', 'x:y*'].map(keyOf)", ['a~2Fb', 'a~7E2Fb', 'x:y~2A']],
-  ['opens no document that a token does not allow', `await permissionsFor('${READER.replace('true', 'false')}')`, []],
+  ['opens no document that a token does not allow', `await permissionsFor('${READER}', 'b')`, []],
 ])('%s', (_, value, expected) => {
   const program = `import { keyOf, permissionsFor } from './shared.mjs'; console.log(JSON.stringify(${value}));`;
   expect(engineDirectory().run(program)).toEqual([expected]);
 });
 
-it('renews a connection more than once within its lease, and closes it when it ends', () => {
+it('renews a connection more than once within its lease, also without responses, and closes it when it ends', () => {
   const program = `
     import { keepConnection } from './shared.mjs';
     const start = setInterval;
     globalThis.setInterval = (renew, period) => (console.log(period), renew(), start(renew, period));
     keepConnection('c', 'n', 'a')();`;
-  const [opened, period, ...later] = engineDirectory().run(program);
+  const [opened, period, ...later] = engineDirectory().run(program, { FULL: 'yes' });
   expect(opened).toEqual(['PUT', 'c', { node_id: 'n', lease_seconds: 30, document_key: 'a' }]);
   expect(2 * period).toBeLessThan(opened[2].lease_seconds * 1000);
   expect(later).toEqual([opened, ['DELETE', 'c', null]]);
 });
 
-it('changes no document for a token that can only read: Hocuspocus', () => {
+it('opens and changes only what a token allows, loads what it stored, and keeps its connections: Hocuspocus', () => {
   const { packageOf, run } = engineDirectory();
-  packageOf('yjs', '');
+  packageOf(
+    'yjs',
+    `
+    export const encodeStateAsUpdate = () => Buffer.from('state');
+    export const applyUpdate = (_, state) => console.log(JSON.stringify(Buffer.from(state).toString()));`,
+  );
   packageOf(
     '@hocuspocus/server',
     `
     export class Server {
       constructor(hooks) { this.hooks = hooks; }
       async listen() {
-        const connectionConfig = {};
-        await this.hooks.onAuthenticate({ token: '${READER}', documentName: 'a', connectionConfig });
+        const [documentName, token, connectionConfig, context] = ['a/b', '${READER}', {}, {}];
+        const document = { getMap: () => ({ toJSON: () => ({ title: 'A' }) }) };
+        await this.hooks.onAuthenticate({ token, documentName: 'b', connectionConfig }).catch(() => console.log('"rejected"'));
+        await this.hooks.onAuthenticate({ token, documentName, connectionConfig });
         console.log(JSON.stringify(connectionConfig));
+        await this.hooks.connected({ documentName, context });
+        await this.hooks.onStoreDocument({ document, documentName });
+        await this.hooks.onLoadDocument({ document, documentName });
+        await this.hooks.onDisconnect({ context });
       }
     }`,
   );
-  expect(run(programOf('Hocuspocus'))).toEqual([{ readOnly: true }]);
+  const document_key = 'a~2Fb';
+  expect(run(programOf('Hocuspocus'))).toEqual([
+    'rejected',
+    { readOnly: true },
+    ['PUT', expect.any(String), { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
+    ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
+    'state',
+    ['DELETE', expect.any(String), null],
+  ]);
 });
 
-it('publishes a loaded document after a save that failed, and needs both permissions: Automerge', () => {
+it('publishes a loaded document after a save that failed, and each later one, and needs both permissions: Automerge', () => {
   const { packageOf, run } = engineDirectory();
   packageOf('@automerge/automerge-repo-storage-nodefs', 'export class NodeFSStorageAdapter {}');
-  packageOf('ws', 'export class WebSocketServer { on() {} }');
+  packageOf(
+    'ws',
+    `
+    export class WebSocketServer {
+      on(_, connect) { connect({ on: (_, close) => close() }, { url: '/' }); }
+    }`,
+  );
   packageOf(
     '@automerge/automerge-repo-network-websocket',
     `export class WebSocketServerAdapter { sockets = { p: { token: '${READER}' } }; }`,
@@ -119,44 +161,67 @@ it('publishes a loaded document after a save that failed, and needs both permiss
   packageOf(
     '@automerge/automerge-repo',
     `
+    const titles = ['A', 'A', 'B', 'A'];
     export class Repo {
-      constructor({ shareConfig }) { shareConfig.access('p', 'a').then((allowed) => console.log(allowed)); }
-      find = async () => ({ doc: () => ({ title: 'A' }) });
+      constructor({ shareConfig: { access, announce } }) {
+        for (const may of [access, announce]) may('p', 'a').then((allowed) => console.log(allowed));
+      }
+      find = async () => ({ doc: () => ({ title: titles.shift() }) });
       async on(_, listener) {
         process.env.FULL = 'yes';
         listener({ type: 'doc-saved', documentId: 'a' });
         await new Promise(setImmediate);
         delete process.env.FULL;
-        listener({ type: 'doc-loaded', documentId: 'a' });
+        for (const type of ['doc-loaded', 'doc-saved', 'doc-compacted']) listener({ type, documentId: 'a' });
       }
     }`,
   );
-  const created = { document_key: 'automerge:a', revision: 1, fields: { title: 'A' }, origin: 'engine' };
-  expect(run(programOf('Automerge'))).toEqual([false, ['document.created', created]]);
+  const document_key = 'automerge:a';
+  const changed = (revision: number, old_value: string, new_value: string) => {
+    const changes = [{ field: 'title', old_value, new_value, origin: 'engine' }];
+    return ['document.changed', { document_key, revision, changes }];
+  };
+  expect(run(programOf('Automerge'))).toEqual([
+    ['PUT', expect.any(String), { node_id: 'automerge', lease_seconds: 30 }],
+    ['DELETE', expect.any(String), null],
+    false,
+    false,
+    ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
+    changed(2, 'A', 'B'),
+    changed(3, 'B', 'A'),
+  ]);
 });
 
-it('accepts a change after one that failed, and none for a token that can only read: Express', () => {
+it('keeps two changes at a time after one that failed, and accepts none for a token that can only read: Express', () => {
   const { packageOf, run } = engineDirectory();
-  // A request with its title and the response of the program, instead of a server.
+  // Requests with their fields and the responses of the program, instead of a server.
   packageOf(
     'express',
     `
-    const request = { params: { name: 'a' }, get: () => 'Bearer ${READER}' };
+    const request = { params: { name: 'a/b' }, get: () => 'Bearer ${READER}' };
     const check = (allow) => allow(request, { sendStatus: (status) => console.log(status) }, () => console.log('"allowed"'));
     const express = () => ({
       use() {}, get: (path, allow) => check(allow), listen() {},
       async patch(path, allow, handle) {
         await check(allow);
-        const patch = (title) => handle({ params: { name: 'a' }, body: { title } }, { json: (own) => console.log(JSON.stringify(own)) });
+        const patch = (body) => handle({ params: { name: 'a/b' }, body }, { json: (own) => console.log(JSON.stringify(own)) });
         process.env.FULL = 'yes';
-        await patch('A').catch(({ message }) => console.log(JSON.stringify(message)));
+        await patch({ title: 'A' }).catch(({ message }) => console.log(JSON.stringify(message)));
         delete process.env.FULL;
-        await patch('B');
+        await Promise.all([patch({ title: 'B' }), patch({ text: 'C' })]);
       },
     });
     export default Object.assign(express, { json() {} });`,
   );
-  const created = { document_key: 'a', revision: 2, fields: { title: 'B' }, origin: 'engine' };
-  const printed = run(programOf('Express and your own store'));
-  expect(printed).toEqual(['allowed', 403, 'full', ['document.created', created], { title: 'B' }]);
+  const document_key = 'a~2Fb';
+  const changes = [{ field: 'text', old_value: null, new_value: 'C', origin: 'engine' }];
+  expect(run(programOf('Express and your own store'))).toEqual([
+    'allowed',
+    403,
+    'full',
+    ['document.created', { document_key, revision: 2, fields: { title: 'B' }, origin: 'engine' }],
+    { title: 'B' },
+    ['document.changed', { document_key, revision: 3, changes }],
+    { title: 'B', text: 'C' },
+  ]);
 });
