@@ -1,4 +1,4 @@
-import type { Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { FAILURES } from '../../lib/deliveries/failure-codes.ts';
 import { PROBLEMS } from '../../lib/http/problems.ts';
@@ -7,6 +7,15 @@ import { makeIdle, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
+
+/** Shows a page of the documentation below a stage, as a deployment without its own domain has it. */
+async function openBelowStage(path: string): Promise<Page> {
+  const page = await dashboard.open('/docs');
+  await page.route('**/live/**', (route) => route.continue({ url: route.request().url().replace('/live/', '/') }));
+  await page.goto(`${service.stack.baseUrl}/live${path}`);
+  await page.locator('.bar').evaluate((bar) => Object.assign(bar.dataset, { base: `${bar.dataset.base}/live` }));
+  return page;
+}
 
 describe('the documentation', () => {
   it('shows the operations of the open page in the navigation without a scroll', async () => {
@@ -34,7 +43,7 @@ describe('the documentation', () => {
   });
 
   it('finds a section by its words, with the keyboard, also after its index was not available', async () => {
-    const page = await dashboard.open('/docs');
+    const page = await openBelowStage('/docs/receiving');
     await page.route('**/search-*.json', (route) => route.fulfill({ status: 429, json: {} }), { times: 1 });
     const failed = page.waitForResponse('**/search-*.json');
     await page.keyboard.press('Meta+k');
@@ -48,10 +57,13 @@ describe('the documentation', () => {
       .poll(() => page.getByRole('option').first().locator('mark').allTextContents())
       .toEqual(expect.arrayContaining(['lease', 'renews']));
     await page.keyboard.press('ArrowUp');
-    expect(await page.getByRole('option').last().getAttribute('aria-selected')).toBe('true');
+    const last = await page.getByRole('option').last().getAttribute('id');
+    expect(await page.getByRole('option', { selected: true }).getAttribute('id')).toBe(last);
+    const input = page.getByRole('combobox', { expanded: true });
+    expect(await input.getAttribute('aria-activedescendant')).toBe(last);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/docs/sync#connections');
+    await page.waitForURL('**/live/docs/sync#connections');
     await page.keyboard.press('/');
     await page.keyboard.type('qwxzv kjhgf');
     await page.getByText('Nothing found').waitFor();
@@ -107,22 +119,22 @@ describe('the documentation', () => {
 describe('the API reference', () => {
   it('calls the API that serves it', async () => {
     const project = await service.project();
-    const page = await dashboard.open('/docs/api-keys');
+    const page = await openBelowStage('/docs/api-keys');
     const section = page.locator('#listKeys');
     await section.getByText('Try it').click();
     expect(await section.getByLabel('Key or token').getAttribute('type')).toBe('password');
     await section.getByLabel('Key or token').fill(project.adminKey);
     const requests: Route[] = [];
-    await page.route(/\/v1\/keys/, (route) => {
+    await page.route(/\/live\/v1\/keys/, (route) => {
       requests.push(route);
     });
     await section.getByRole('button', { name: 'Send' }).click();
     await section.getByLabel('Key or token').press('Enter'); // before the response
     await expect.poll(() => requests.length).toBe(1);
-    await requests[0]?.continue();
+    await requests[0]?.fallback();
     await section.getByText('First admin key').waitFor();
     expect(requests).toHaveLength(1);
-    await page.unroute(/\/v1\/keys/);
+    await page.unroute(/\/live\/v1\/keys/);
     const cut = { contentType: 'application/json', body: '{' };
     await page.route(/\/v1\/keys/, (route) => route.fulfill(cut), { times: 1 });
     for (const text of ['No response', 'First admin key']) {

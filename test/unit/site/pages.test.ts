@@ -136,11 +136,16 @@ describe('the OpenAPI document', () => {
       expect([/ -X (\w+)/.exec(curl)?.[1], / method: '(\w+)'/.exec(javascript)?.[1]], operationId).toEqual(
         Array(2).fill(isGet ? undefined : method.toUpperCase()),
       );
-      const hasBody = [curl.includes(' -d '), javascript.includes(' body: '), python.includes(' json=')];
+      const hasBody = [
+        /-H 'Content-Type: application\/json' \\\n {2}-d /.test(curl),
+        /headers: {.* 'Content-Type': 'application\/json' },\n {2}body: /.test(javascript),
+        python.includes(' json='),
+      ];
       expect(hasBody, operationId).toEqual(
         Array(3).fill(requestBody?.content['application/json'].example !== undefined),
       );
-      const hasKey = sources.map((source) => source.includes('Authorization'));
+      const keys = ['"Authorization: Bearer $KEY"', '`Bearer ${process.env.KEY}`', 'f"Bearer {os.environ[\'KEY\']}"'];
+      const hasKey = sources.map((source, i) => source.includes(keys[i] ?? ''));
       expect(hasKey, operationId).toEqual(sources.map(() => security.length > 0));
       expect(python.replace(/"(?:[^"\\]|\\.)*"/g, ''), operationId).not.toMatch(/\b(?:true|false|null)\b/);
       const isPrinted = 'content' in (Object.values(responses)[0] as object);
@@ -150,9 +155,15 @@ describe('the OpenAPI document', () => {
     expect(body).not.toMatch(/\[[\w ]+\]\((?!https:)|\{base_url\}/);
   });
 
-  it('has every operation on a page of the reference', () => {
-    const html = pages.map(([, { text }]) => text).join('');
-    expect(html.split('<section class="operation"').length - 1).toBe(apiOperations.length);
+  it('has every operation on a page of the reference, with its call', () => {
+    const calls = pages.flatMap(([, { text }]) =>
+      [...text.matchAll(/<section class="operation".* data-call="([^"]+)"/g)].map(([, call = '']) =>
+        JSON.parse(call.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')),
+      ),
+    );
+    const named = (all: readonly { method: string; path: string }[]) =>
+      all.map(({ method, path }) => `${method} ${path}`).sort();
+    expect(named(calls)).toEqual(named(apiOperations));
   });
 });
 
@@ -175,13 +186,14 @@ describe('a page of the documentation', () => {
   });
 
   it('links only to pages and anchors that exist, and has each anchor once', () => {
-    const base = 'https://api.example.com';
+    const host = 'https://api.example.com';
+    const base = `${host}/live`; // with a stage, so that an absolute path is a wrong link
     const html = pages.filter(([path, { type }]) => type.startsWith('text/html') && path.startsWith('/docs'));
     const anchors = html.flatMap(([path, { text }]) =>
       [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `${base}${path}#${id}`),
     );
     const links = html.flatMap(([path, { text }]) =>
-      [...text.matchAll(/ href="([^"]+)"/g)].map(
+      [...text.matchAll(/ (?:href|data-search)="([^"]+)"/g)].map(
         ([, link = '']) => new URL(link.replace('{base_url}', base), base + path).href,
       ),
     );
@@ -189,7 +201,7 @@ describe('a page of the documentation', () => {
       [...text.matchAll(/\bhref:"(docs\/[^"]+)"/g)].map(([, link]) => `${base}/${link}`),
     );
     expect(ofDashboard.length).toBeGreaterThan(0);
-    const own = [...links, ...ofDashboard].filter((link) => link.startsWith(`${base}/docs`));
+    const own = [...links, ...ofDashboard].filter((link) => link.startsWith(host));
     expect(own.length).toBeGreaterThan(500);
     const targets = new Set([...pages.map(([path]) => base + path), ...anchors]);
     expect(own.filter((link) => !targets.has(link))).toEqual([]);
@@ -232,6 +244,7 @@ describe('a page of the documentation', () => {
     expect(navigation).toContain('<li><a href="#rotateKey"><b class="post">POST</b> Rotate a key</a></li>');
     expect(body).not.toContain('<!--');
     const { body: guide } = await request('/docs/{file}', { file: 'receiving' });
+    expect(guide).toMatch(/<nav class="contents"[\s\S]*<li><a href="#custom-headers">Custom headers<\/a><\/li>/);
     expect(guide).toContain('<a rel="prev" href="troubleshooting">Previous: Troubleshooting</a>');
     expect(guide).toContain('<a rel="next" href="receivers">Next: Example receivers</a>');
   });

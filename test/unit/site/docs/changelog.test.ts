@@ -42,7 +42,9 @@ describe('the changelog', () => {
       const entry = entries[i] ?? '';
       expect(entry).toContain(`<title>Document Sync Service ${version}</title>`);
       expect(entry).toContain(`<updated>${date}T00:00:00Z</updated>`);
-      expect(ids).toContain(/<link href="[^"]*#([^"]+)"\/>/.exec(entry)?.[1]);
+      const [, id = '', link] = /<id>(.*)<\/id>[\s\S]*<link href="(.*)"\/>/.exec(entry) ?? [];
+      expect(id).toBe(link);
+      expect(ids).toContain(id.split('#')[1]);
       expect(/<content type="html">([\s\S]*)<\/content>/.exec(entry)?.[1]).toMatch(/^&lt;p>[^<]+$/);
     }
     execFileSync('python3', ['-c', 'import sys, xml.etree.ElementTree as xml; xml.parse(sys.stdin)'], { input: feed });

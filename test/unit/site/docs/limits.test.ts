@@ -20,10 +20,12 @@ import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
 import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
 import { operations } from '../../../../lib/http/operations.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
+import { MAX_REVOKED_TOKENS, MAX_REVOKED_TOKENS_BY_ADMIN } from '../../../../lib/keys/revoked-tokens.ts';
 import { CreateToken, MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
 import { AUDIT_KEPT_MS } from '../../../../lib/projects/audit.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/projects/email-budget.ts';
 import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
+import { MAX_WEBHOOKS } from '../../../../lib/webhooks/webhook.ts';
 
 const counted = (count: number, unit: string) => `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
 const seconds = (ms: number) => counted(ms / 1000, 'second');
@@ -95,6 +97,9 @@ it.each([
   ['retries', `(default ${DEFAULT_PER_SECOND})`],
   ['retries', `(1–${MAX_PER_SECOND})`],
   ['conventions', `(default ${DEFAULT_PAGE})`],
+  ['conventions', `| Webhooks | ${MAX_WEBHOOKS} per project and environment,`],
+  ['tokens', `Each key can have ${MAX_REVOKED_TOKENS} revoked tokens`],
+  ['tokens', `can revoke ${MAX_REVOKED_TOKENS_BY_ADMIN - MAX_REVOKED_TOKENS} more.`],
   ['sync', `(10 to ${MAX_LEASE_SECONDS}, default 300)`],
 ])('the guide %s states the limit "%s" of the code', (guide, text) => {
   expect(textOf(guide)).toContain(text);

@@ -13,14 +13,14 @@ const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}
 
 const directory = temporaryDirectory();
 
-/** Wraps the snippet of each language in a program that prints whether each header is genuine. */
+/** Wraps the snippet of each language in a program that prints whether each header is genuine. An empty one is missing. */
 const PROGRAMS: Record<string, { command: [string, ...string[]]; file: string; around(code: string): string }> = {
   javascript: {
     command: [process.execPath],
     file: 'verify.mjs',
     around: (code) => `${code}
 const [secret, body, ...headers] = process.argv.slice(2);
-console.log(headers.map((header) => isGenuine(secret, Buffer.from(body), header)).join());`,
+console.log(headers.map((header) => isGenuine(secret, Buffer.from(body), header || undefined)).join());`,
   },
   python: {
     command: ['python3'],
@@ -28,7 +28,7 @@ console.log(headers.map((header) => isGenuine(secret, Buffer.from(body), header)
     around: (code) => `import sys
 ${code}
 secret, body, *headers = sys.argv[1:]
-print(",".join(str(is_genuine(secret, body.encode(), header)).lower() for header in headers))`,
+print(",".join(str(is_genuine(secret, body.encode(), header or None)).lower() for header in headers))`,
   },
   go: {
     command: ['go', 'run'],
@@ -51,7 +51,7 @@ func main() {
         `class Signature {
   public static void main(String[] given) throws Exception {
     String results = "";
-    for (int i = 2; i < given.length; i++) results += (i > 2 ? "," : "") + isGenuine(given[0], given[1].getBytes("UTF-8"), given[i]);
+    for (int i = 2; i < given.length; i++) results += (i > 2 ? "," : "") + isGenuine(given[0], given[1].getBytes("UTF-8"), given[i].isEmpty() ? null : given[i]);
     System.out.println(results);
   }`,
       ),
@@ -61,14 +61,14 @@ func main() {
     file: 'verify.php',
     around: (code) => `${code}
 [, $secret, $body] = $argv;
-echo implode(',', array_map(fn($header) => is_genuine($secret, $body, $header) ? 'true' : 'false', array_slice($argv, 3)));`,
+echo implode(',', array_map(fn($header) => is_genuine($secret, $body, $header ?: null) ? 'true' : 'false', array_slice($argv, 3)));`,
   },
   ruby: {
     command: ['ruby'],
     file: 'verify.rb',
     around: (code) => `${code}
 secret, body, *headers = ARGV
-puts headers.map { |header| genuine?(secret, body, header) }.join(',')`,
+puts headers.map { |header| genuine?(secret, body, header.empty? ? nil : header) }.join(',')`,
   },
 };
 
