@@ -154,6 +154,16 @@ describe('the documents', () => {
     await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox/events`);
     await page.getByText('No events yet.').waitFor();
     await page.getByRole('link', { name: 'Create document' }).waitFor();
+    const empty = { json: { data: [], next_cursor: 'more' } }; // not the end of a list
+    await page.route(/\/v1\/(documents|events|audit)\?/, (route) => route.fulfill(empty));
+    for (const [place, text] of [
+      ['documents', 'There are more on the next one.'],
+      ['documents/a', 'Nothing among the latest events. There are older ones.'],
+      ['settings', 'None of the latest changes match. There are older ones.'],
+    ] as const) {
+      await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox/${place}`);
+      await page.getByText(text).waitFor();
+    }
   });
 });
 

@@ -86,11 +86,15 @@ function LatestEvents({ of: documentKey, version }: { of: string; version: numbe
       }
     >
       <Await of={loaded}>
-        {({ data }) =>
+        {({ data, next_cursor }) =>
           data.length > 0 ? (
             <EventTable rows={data.map(rowOf)} isOfOne />
           ) : (
-            <Empty>No events of the last 30 days.</Empty>
+            <Empty>
+              {next_cursor
+                ? 'Nothing among the latest events. There are older ones.'
+                : 'No events of the last 30 days.'}
+            </Empty>
           )
         }
       </Await>

@@ -46,9 +46,11 @@ export function Documents({ query }: { query: URLSearchParams }) {
           <>
             {data.length === 0 ? (
               <Empty>
-                {prefix
-                  ? 'No documents have this prefix. Try a shorter one.'
-                  : 'No documents yet. Create one here or with PUT /v1/documents/{key}.'}
+                {next_cursor
+                  ? 'No documents on this page. There are more on the next one.'
+                  : prefix
+                    ? 'No documents have this prefix. Try a shorter one.'
+                    : 'No documents yet. Create one here or with PUT /v1/documents/{key}.'}
               </Empty>
             ) : (
               <DocumentTable documents={data} />

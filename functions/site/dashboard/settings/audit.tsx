@@ -28,7 +28,7 @@ export function Audit({ query }: { query: URLSearchParams }) {
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
-            <Entries of={data} />
+            <Entries of={data} next={next_cursor} />
             <Pager cursor={cursor} next={next_cursor} at={at}>
               {isFiltered && <ButtonLink to={['settings']}>All changes</ButtonLink>}
             </Pager>
@@ -51,14 +51,21 @@ export function LatestChanges({ of: target, version }: { of: string; version: nu
         </ButtonLink>
       }
     >
-      <Await of={loaded}>{({ data }) => <Entries of={data} isOfOne />}</Await>
+      <Await of={loaded}>{({ data, next_cursor }) => <Entries of={data} next={next_cursor} isOfOne />}</Await>
     </Panel>
   );
 }
 
-function Entries({ of: entries, isOfOne = false }: { of: Entry[]; isOfOne?: boolean }) {
+interface EntriesProps {
+  of: Entry[];
+  next: string | null;
+  isOfOne?: boolean;
+}
+
+function Entries({ of: entries, next, isOfOne = false }: EntriesProps) {
   const names = useNames();
-  if (entries.length === 0) return <Empty>No changes.</Empty>;
+  if (entries.length === 0)
+    return <Empty>{next ? 'None of the latest changes match. There are older ones.' : 'No changes.'}</Empty>;
   const linked = (filter: 'target' | 'actor', id: string) => (
     <Link to={['settings']} query={{ [filter]: id }}>
       {names.get(id)}
