@@ -103,11 +103,10 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
-            {data.length === 0 ? (
+            {data.length === 0 && (
               <Empty>{emptyText({ isFiltered, documentKey, hasOlder: next_cursor !== null })}</Empty>
-            ) : (
-              <DeliveryTable key={JSON.stringify(options)} deliveries={data} list={list} onChange={loaded.reload} />
             )}
+            <DeliveryTable key={JSON.stringify(options)} deliveries={data} list={list} onChange={loaded.reload} />
             <Pager cursor={cursor} next={next_cursor} at={at} />
           </>
         )}

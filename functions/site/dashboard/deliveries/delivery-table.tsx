@@ -16,7 +16,7 @@ interface TableProps {
   onChange: () => void;
 }
 
-/** One row per delivery. Selected deliveries can be redelivered together. */
+/** One row per delivery. Selected deliveries can be redelivered together. Their dialog stays when the last row leaves the list. */
 export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [sending, setSending] = useState<Delivery[]>();
@@ -38,15 +38,17 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
   const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));
   return (
     <>
-      <Table
-        caption="Deliveries"
-        columns={columns}
-        rows={deliveries}
-        keyOf={keyOf}
-        isDense
-        opening={openingOf(list)}
-        selection={{ chosen, onChange: setChosen, nameOf }}
-      />
+      {deliveries.length > 0 && (
+        <Table
+          caption="Deliveries"
+          columns={columns}
+          rows={deliveries}
+          keyOf={keyOf}
+          isDense
+          opening={openingOf(list)}
+          selection={{ chosen, onChange: setChosen, nameOf }}
+        />
+      )}
       <ChosenBar count={rows.length}>
         <Button onClick={() => setSending(rows)}>Redeliver selected</Button>
       </ChosenBar>
