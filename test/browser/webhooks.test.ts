@@ -918,7 +918,12 @@ describe('a page whose service is unavailable', () => {
     await rotate.click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.unroute('**/rotate-secret*', lose);
+    const held = Promise.withResolvers<void>();
+    await page.route('**/rotate-secret*', (route) => held.promise.then(() => route.continue()));
     await rotate.click();
+    await page.getByRole('button', { name: 'Cancel', disabled: true }).waitFor();
+    for (let i = 0; i < 2; i++) await page.keyboard.press('Escape'); // the response would be lost too
+    held.resolve();
     await page.getByText('Rotate the secret of the webhook to get a new one.').waitFor();
   });
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Action, ActionForm } from './action-form.tsx';
 import { Button } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
@@ -57,12 +57,26 @@ interface ConfirmProps<Value> extends Action<Value> {
   onClose: () => void;
 }
 
-/** Asks the user to confirm an action, runs it, and shows its problem. */
-export const Confirm = <Value,>({ title, onClose, ...action }: ConfirmProps<Value>) => (
-  <Dialog title={title} onClose={onClose}>
-    <ActionForm {...action} isDialog others={<Button onClick={onClose}>Cancel</Button>} />
-  </Dialog>
-);
+/** Asks the user to confirm an action, runs it, and shows its problem. It stays open for the response, which can have a secret. */
+export function Confirm<Value>({ title, onClose, act, ...action }: ConfirmProps<Value>) {
+  const [isHeld, setHeld] = useState(false);
+  const send = async () => {
+    setHeld(true);
+    const result = await act();
+    setHeld(false);
+    return result;
+  };
+  const cancel = (
+    <Button onClick={onClose} disabled={isHeld}>
+      Cancel
+    </Button>
+  );
+  return (
+    <Dialog title={title} onClose={onClose} isHeld={isHeld}>
+      <ActionForm {...action} act={send} isDialog others={cancel} />
+    </Dialog>
+  );
+}
 
 interface ShownOnceProps {
   title: string;
