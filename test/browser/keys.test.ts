@@ -294,6 +294,10 @@ describe('a key', () => {
     const row = async (name: string) => page.getByRole('row', { name }).textContent();
     await expect.poll(() => row('Importer')).toMatch(/1 address.*in 5 d/);
     expect(await row('Backup')).toContain('any address');
+    const stats = page.waitForRequest('**/v1/stats?*');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const from = new URL((await stats).url()).searchParams.get('from') ?? '';
+    expect(Date.now() - Date.parse(from)).toBeLessThan(25 * 3_600_000);
   });
 
   it('can be renamed', async () => {

@@ -1,5 +1,5 @@
 import { histogramOfBars, latencyPercentile } from '../../../../lib/deliveries/latency.ts';
-import { type Call, type EntryOf, type QueryOf, type Result, readPages } from '../state/api.ts';
+import { type Call, type EntryOf, type QueryOf, type Result, readPages, serverNow } from '../state/api.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -43,7 +43,7 @@ export interface Stats {
 }
 
 const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
-const startOf = ({ by, spans }: Period): number => (Math.floor(Date.now() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
+const startOf = ({ by, spans }: Period): number => (Math.floor(serverNow() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
 
 /** Reads the counts of an environment, or of one webhook, in a period that ends now. */
 export async function readStats(call: Call, period: Period, webhookId?: string): Promise<Result<Stats>> {
