@@ -1,8 +1,9 @@
 import { printable } from '../../../../lib/printable.ts';
 
-/** What people call a webhook: its description, or else its address. */
+/** What people call a webhook: its description, or else its address. Clients of the API can set a blank description. */
 export function webhookName({ url, description }: { url: string; description: string | null }): string {
-  return description === null ? url.replace(/^https:\/\//, '') : printable(description);
+  const text = printable(description ?? '');
+  return text.trim() === '' ? url.replace(/^https:\/\//, '') : text;
 }
 
 /** The lines of a text that are not empty. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
 import { durationText, fromLocal } from '../../../../functions/site/dashboard/components/time.tsx';
+import { nameOf } from '../../../../functions/site/dashboard/keys/keys.tsx';
 import { problemText } from '../../../../functions/site/dashboard/state/session.ts';
 import { isUnstable, latencyText } from '../../../../functions/site/dashboard/webhooks/stats.ts';
 import {
@@ -8,6 +9,7 @@ import {
   headerText,
   hiddenIn,
   linesOf,
+  webhookName,
 } from '../../../../functions/site/dashboard/webhooks/webhook-text.ts';
 
 describe('a duration', () => {
@@ -67,6 +69,13 @@ describe('the stats of a webhook', () => {
 
   it('have latencies in milliseconds, and from a second in seconds', () => {
     expect([null, 999, 1500].map(latencyText)).toEqual(['–', '≤ 999 ms', '≤ 1.5 s']);
+  });
+});
+
+describe('the name of a webhook or a key', () => {
+  it.each([null, '', ' ', '\u202e'])('is its address or its type instead of %j', (text) => {
+    expect(webhookName({ url: 'https://example.com/hook', description: text })).toBe('example.com/hook');
+    expect(nameOf({ name: text, type: 'live' })).toBe('Unnamed live key');
   });
 });
 
