@@ -94,10 +94,17 @@ describe('a webhook', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('Before');
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
     await page.getByLabel('Description').fill('Saved');
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/v1/webhooks/${id}?*`, async (route) => {
+      if (route.request().method() === 'GET') await held.promise;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Webhook updated.').waitFor();
+    expect(await page.getByLabel('Description').inputValue()).toBe('Saved'); // before the page has read it
+    held.resolve();
     await leaveAndReturn();
-    expect(await page.getByLabel('Description').inputValue()).toBe('Saved');
+    await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
 
     const leaveIdle = async () => {
@@ -107,9 +114,11 @@ describe('a webhook', () => {
     };
     await page.getByLabel('Description').fill('Private');
     await leaveIdle();
+    await admin('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second: 7 } });
     await signInWith(page, adminKey);
     await page.getByText('Your unsaved changes were restored.').waitFor();
     expect(await page.getByLabel('Description').inputValue()).toBe('Private');
+    expect(await page.getByLabel('Requests per second').inputValue()).toBe('7'); // also if the form is saved
 
     // The next person at this browser does not see it, with another key or if the user signs out in another tab.
     await leaveIdle();

@@ -82,8 +82,10 @@ export const forgetDrafts = (): void => drafts.clear();
 export interface Draft<Values> extends Form<Values> {
   /** Whether the user entered the value before, and left the form without saving it. */
   isRestored: boolean;
-  /** Returns to the initial value, for example after it was saved. */
+  /** Returns to the initial value. */
   discard(): void;
+  /** Ends the draft with its value, until the form has the value that was saved. */
+  saved(): void;
 }
 
 /** The input of a form. It is kept until it is saved or discarded. */
@@ -94,14 +96,18 @@ export function useDraft<Values>(form: string, initial: Values): Draft<Values> {
     drafts.set(form, next);
     setValue(next);
   };
+  const saved = () => {
+    drafts.delete(form);
+    setRestored(false);
+  };
   return {
     ...formOf(value, set),
     isRestored,
     discard() {
-      drafts.delete(form);
-      setRestored(false);
+      saved();
       setValue(initial);
     },
+    saved,
   };
 }
 

@@ -18,7 +18,7 @@ export interface Values {
 }
 
 interface FieldsProps {
-  of: Form<Values>;
+  of: Pick<Form<Values>, 'value' | 'field'>;
   /** The headers before the edit. */
   saved?: string;
 }

@@ -69,21 +69,24 @@ export function NewWebhook() {
 export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
   const { call } = useSession();
   const saved = headerText(webhook.headers);
-  const draft = useDraft<Values>(webhook.id, {
+  // Only the edited fields, because a restored draft must not overwrite a change of the others since then.
+  const draft = useDraft<Partial<Values>>(webhook.id, {});
+  const value: Values = {
     url: webhook.url,
     events: webhook.events,
     description: webhook.description ?? '',
     documents: webhook.documents.join('\n'),
     headers: saved,
     max_per_second: limitText(webhook.max_per_second),
-  });
-  const { headers } = draft.value;
+    ...draft.value,
+  };
+  const { headers } = value;
   const save = async (): Promise<Result<Webhook>> => {
     const hidden = hiddenIn(headers, saved);
     if (hidden !== undefined) return { problem: { code: 'invalid_request', status: 0, detail: hidden, errors: [] } };
     return call('PATCH /v1/webhooks/{id}', {
       path: { id: webhook.id },
-      body: { ...bodyOf(draft.value), ...(headers !== saved && { headers: headersOf(headers) }) },
+      body: { ...bodyOf(value), ...(headers !== saved && { headers: headersOf(headers) }) },
     });
   };
   return (
@@ -93,12 +96,12 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
         act={save}
         announcement="Webhook updated."
         onDone={() => {
-          draft.discard();
+          draft.saved();
           onDone();
         }}
       >
         <RestoredDraft of={draft} />
-        <WebhookFields of={draft} saved={saved} />
+        <WebhookFields of={{ value, field: (name) => ({ ...draft.field(name), value: value[name] }) }} saved={saved} />
       </ActionForm>
     </Panel>
   );
