@@ -89,9 +89,13 @@ describe('the documents', () => {
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await put(admin, 'org:acme:doc-2', { title: 'Theirs' });
     await fields.fill('{"title": "Mine"}');
-    await page.getByRole('link', { name: 'Events' }).first().click();
-    await heading(page, 'Events').waitFor(); // the page of the document is gone
+    await admin('PUT', '/v1/documents/org:acme:doc-2?environment=sandbox', { body: { fields: {} } });
+    await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox/documents/org%3Aacme%3Adoc-2`);
+    await page.getByText('You are viewing test data').waitFor(); // the page of the document is gone
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await expect.poll(() => fields.inputValue()).toBe('{}');
     await page.goBack();
+    await page.getByText('You are viewing test data').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByText('Edit revision 1').waitFor(); // a restored text does not overwrite the change
     expect(await fields.inputValue()).toBe('{"title": "Mine"}');
@@ -104,6 +108,7 @@ describe('the documents', () => {
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Theirs' });
     await page.getByRole('button', { name: 'Keep my text' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as revision 3.').waitFor();
     await expect.poll(() => fact(page, 'Revision').textContent()).toBe('3');
     expect(await heading(page, 'org:acme:doc-2').evaluate((h1) => h1 === document.activeElement)).toBe(true);
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });

@@ -1,5 +1,6 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { createWebhook } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
 import { copyShown, fact, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
 
@@ -102,7 +103,8 @@ describe('signing in', () => {
     ['test', 'sandbox'],
   ] as const)('works with a %s key, without the pages that need an admin key', async (type, environment) => {
     const project = await service.project();
-    const page = await dashboard.signIn(await project.key(type), '/live/settings');
+    const key = await project.key(type);
+    const page = await dashboard.signIn(key, '/live/settings');
     const forbidden: string[] = [];
     page.on('response', (response) => void (response.status() === 403 && forbidden.push(response.url())));
     await page.reload();
@@ -116,6 +118,10 @@ describe('signing in', () => {
     await page.getByRole('link', { name: 'Create Webhook' }).click();
     await heading(page, 'Create Webhook').waitFor();
     expect(await page.evaluate(() => location.hash)).toBe(`#/${environment}/webhooks/new`);
+    const { id } = await createWebhook(service.as(key), 'http://127.0.0.1:9/hook');
+    await page.goto(`${service.stack.baseUrl}/dashboard#/${environment}/webhooks/${id}/settings`);
+    await page.getByText('Delete this webhook').waitFor();
+    expect(await page.getByText('Latest changes').count()).toBe(0);
     await page.keyboard.press('Meta+k');
     await page.getByRole('combobox').fill('e');
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(3);
@@ -251,6 +257,8 @@ describe('a key', () => {
     await page.getByText('Revoked and expired (1)').click();
     await page.getByRole('table', { name: 'Inactive keys' }).getByRole('link', { name: 'App' }).click();
     await page.getByText('Used on 1 of the last 30 days.').waitFor();
+    const height = await page.locator('.chart rect.active').last().getAttribute('height');
+    expect(Number(height)).toBeLessThan(20); // 1 of 24 hours
     const today = new Date().toLocaleDateString('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' });
     expect(await page.locator('.chart tbody th').last().textContent()).toBe(today);
     const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
@@ -322,7 +330,9 @@ describe('a key', () => {
 
   it('can replace the signed-in key immediately, and Escape does not lose the new key', async () => {
     const { adminKey } = await service.project();
-    const page = await dashboard.signIn(adminKey, '/live/keys');
+    const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
+    await page.getByLabel('Description').fill('Mirror');
+    await page.getByRole('link', { name: 'Keys' }).click();
     const held: Route[] = [];
     await page.route('**/usage?*', (route) => void held.push(route), { times: 1 });
     await page.getByRole('link', { name: 'First admin key' }).click();
@@ -337,6 +347,9 @@ describe('a key', () => {
     const rejected = page.waitForResponse((response) => response.status() === 401);
     for (const route of held) await route.continue(); // a late request with the replaced key
     await rejected;
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
+    await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Mirror'); // the input stays
+    await page.goBack();
     await page.reload();
     await heading(page, 'First admin key').waitFor();
   });

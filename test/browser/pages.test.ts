@@ -7,7 +7,8 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
- * and the page refreshes after each choice. Review these files with every change. `npm run test:browser -- --update` writes them.
+ * and the page refreshes after each choice. `more.yaml` states how often a page repeats which requests. Review these files with
+ * every change. `npm run test:browser -- --update` writes them.
  */
 
 const dashboard = useDashboard(useService());
@@ -15,7 +16,7 @@ const dashboard = useDashboard(useService());
 // A script counts, in the page, the requests without a complete response, and notes each saved file and what a timer repeats.
 declare let pending: number;
 declare const saved: string[];
-declare const repeated: Set<() => void>;
+declare const repeated: Map<() => void, number>;
 
 /** The places of each section: every page, in several statuses. */
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -49,6 +50,7 @@ const MORE_PLACES = {
   ...placesOf('key', [4, 5, 6, 7, 8, 9], (index) => `/keys/${idOf.key(index)}`),
   ...placesOf('delivery', [5, 13], (index) => `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(index)}`),
   'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
+  'events-older': '/events?cursor=2',
   'settings-filtered': '/settings?target=a&actor=b',
 };
 
@@ -68,7 +70,7 @@ async function openDashboard(place: string) {
   await page.addInitScript(() => {
     const send = fetch;
     let blob: Blob;
-    globalThis.setInterval = ((act: () => void) => repeated.add(act) && act) as never;
+    globalThis.setInterval = ((act: () => void, everyMs: number) => repeated.set(act, everyMs) && act) as never;
     globalThis.clearInterval = ((act: () => void) => repeated.delete(act)) as never;
     URL.createObjectURL = (created) => {
       blob = created as Blob;
@@ -84,7 +86,7 @@ async function openDashboard(place: string) {
     Object.assign(globalThis, {
       pending: 0,
       saved: [],
-      repeated: new Set(),
+      repeated: new Map(),
       fetch: async (...request: Parameters<typeof fetch>) => {
         pending++;
         try {
@@ -143,11 +145,20 @@ async function openDashboard(place: string) {
 }
 
 it('other combinations of members that are null, and filters', async () => {
-  const { page, reload } = await openDashboard('');
+  const { page, settled, reload } = await openDashboard('');
   const text: string[] = [];
   for (const [name, place] of Object.entries(MORE_PLACES)) {
     const requests = await reload(place);
-    text.push(`# ${name}`, ...requests, withoutTables(await shownIn(page.locator('main, dialog').last())), '');
+    text.push(`# ${name}`, ...requests, withoutTables(await shownIn(page.locator('main, dialog').last())));
+    const intervals = await page.evaluate(() => [...new Set(repeated.values())].sort((a, b) => a - b));
+    for (const everyMs of intervals) {
+      await page.evaluate((ms) => {
+        for (const [act, everyMs] of repeated) if (everyMs === ms) act();
+      }, everyMs);
+      const refreshed = await settled();
+      if (refreshed.length > 0) text.push(`# Every ${everyMs / 1000} s`, ...refreshed);
+    }
+    text.push('');
   }
   await expect(text.join('\n')).toMatchFileSnapshot('pages/more.yaml');
 });
@@ -212,7 +223,7 @@ async function expectPage(name: string, place: string): Promise<void> {
     await choose();
     text.push('', `# ${label}`, ...(await settled()), `# rows: ${(await rowsIn(main)).join(', ')}`);
     await page.evaluate(() => {
-      for (const act of repeated) act();
+      for (const act of repeated.keys()) act();
     });
     const refreshed = await settled();
     if (refreshed.length > 0) text.push('# Refresh', ...refreshed);

@@ -669,6 +669,7 @@ describe('an export of the delivery log', () => {
     };
     const { body } = await project.admin('GET', `/v1/webhooks/${id}/deliveries?limit=100`);
     expect(JSON.parse(await exported('JSON'))).toEqual(body.data);
+    await page.getByText('27 deliveries exported.').waitFor();
     await page.getByLabel('Type', { exact: true }).selectOption('document.created');
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
     const [header, only, ...rest] = (await exported('CSV')).split('\r\n');
@@ -905,9 +906,13 @@ describe('a page whose service is unavailable', () => {
     expect(body.data).toHaveLength(1);
 
     // The same form later creates another webhook.
-    for (const isCanceled of [true, false]) {
-      await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
-      expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('');
+    for (const [environment, isCanceled] of [
+      ['live', true],
+      ['sandbox', false],
+      ['live', false],
+    ]) {
+      await page.goto(`${service.stack.baseUrl}/dashboard#/${environment}/webhooks/new`);
+      await expect.poll(() => page.getByLabel('Endpoint URL').inputValue()).toBe('');
       await page.getByLabel('Endpoint URL').fill(receiver.url);
       if (isCanceled) await page.getByRole('link', { name: 'Cancel' }).click();
     }
