@@ -92,7 +92,7 @@ const withoutRecovery = (query: URLSearchParams) =>
 function Address({ of: { url, description } }: { of: Webhook }) {
   return (
     <>
-      {description && <span>{url}</span>} <CopyButton text={url} label="Copy the endpoint URL" />
+      {description?.trim() && <span>{url}</span>} <CopyButton text={url} label="Copy the endpoint URL" />
     </>
   );
 }
