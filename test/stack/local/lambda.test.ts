@@ -51,21 +51,31 @@ describe('a request', () => {
 });
 
 describe('a function that fails', () => {
+  const ending = (thrown: string) => `setImmediate(() => { throw ${thrown} }); await new Promise(() => {})`;
+
   it.each([
-    ['throws', `throw new TypeError('no')`, 'TypeError'],
-    ['throws what is no error', 'throw null', 'Error'],
-    ['returns what JSON cannot carry', 'return 1n', 'TypeError'],
-    ['ends its environment', 'process.exit(0)', EXITED],
-    ['throws nothing where nobody waits', 'setImmediate(() => { throw null }); await new Promise(() => {})', EXITED],
-    ['fails where nobody waits', 'setImmediate(() => { throw new Error() }); return new Promise(() => {})', EXITED],
-    ['takes more memory than it has', 'const a = []; for (;;) a.push(new Array(1e5).fill({}))', EXITED],
-  ])('reports that it %s, and the invocation that waits for it runs', async (_name, code, name) => {
+    ['throws', `throw new TypeError('no')`, 'TypeError', ''],
+    ['throws what is no error', 'throw null', 'Error', ''],
+    ['returns what JSON cannot carry', 'return 1n', 'TypeError', ''],
+    ['ends its environment', 'process.exit(0)', EXITED, ''],
+    ['throws nothing where nobody waits', ending('null'), EXITED, 'null\n'],
+    ['fails where nobody waits', ending('new Error()'), EXITED, 'Error\n    at '],
+    [
+      'takes more memory than it has',
+      'const a = []; for (;;) a.push(new Array(1e5).fill({}))',
+      EXITED,
+      'OUT_OF_MEMORY',
+    ],
+  ])('reports that it %s, and the invocation that waits for it runs', async (_name, code, name, line) => {
     const source = `exports.handler = async (event) => { if (event.fail) { ${code} } return 'ok'; };`;
-    const fn = createFunction(source, { options: { concurrency: 1 } });
+    const printed: string[] = [];
+    const options = { concurrency: 1, output: (_id: string, text: string) => void printed.push(text) };
+    const fn = createFunction(source, { options });
     const failed = expect(fn.invoke({ fail: true })).rejects.toEqual(nameOf(name));
     expect(await fn.invoke({})).toBe('ok');
     await failed;
     expect(fn.busy).toBe(0);
+    expect(printed.join('')).toContain(line);
   });
 
   it('reports a timeout, and its environment is not reused', async () => {
