@@ -5,7 +5,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
+import { schemaOf } from '../../../infra/local/memory/schema.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
+import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
 import { createTables, dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { HOUR_MS } from '../../memory/contracts/builders.ts';
@@ -113,6 +115,18 @@ describe('a kept table', () => {
     const later = opened(new MemoryDatabase(directory));
     later.perform('PutItem', { Item: key('c') });
     expect(later.records().map(({ dynamodb }) => Number(dynamodb.SequenceNumber))).toEqual([3]);
+  });
+
+  it('performs a transaction that it could not store when it is sent again', () => {
+    const onCommit = vi.fn().mockImplementationOnce(() => {
+      throw new Error('The disk is full');
+    });
+    const db = new MemoryDynamoDb(schemaOf(TABLE), { onCommit });
+    const TransactItems = [{ Put: { TableName, Item: { pk: 'a', sk: 'ITEM' } } }];
+    const write = () => db.execute({ name: 'TransactWrite', input: { TransactItems, ClientRequestToken: 'token' } });
+    expect(write).toThrow('The disk is full');
+    write();
+    expect(db.get('a', 'ITEM')).toBeDefined();
   });
 
   const [byProject = {}, byStatus = {}] = TABLE.GlobalSecondaryIndexes;
