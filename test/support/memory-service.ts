@@ -84,7 +84,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   const faults: {
     email?: Error;
     command?: (name: string, input: object) => Error | undefined;
-    /** Decides when the commands of handlers run, and whether they return. Commands of other functions always do. */
+    /** Decides when the commands of handlers and operators run, and whether they return. Commands of other functions always do. */
     around?: (command: Command, perform: () => Promise<object>) => Promise<object>;
     /** Decides the same for the commands of all functions. */
     aroundAll?: (command: Command, perform: () => Promise<object>) => Promise<object>;
@@ -318,7 +318,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     },
     createProject: (input: unknown) => invoke('create-project', input) as Promise<CreatedProject>,
     /** Runs an operation on projects, like an operator. */
-    administer: (input: unknown) => invoke('projects', input),
+    administer: (input: unknown) => handling.run(true, () => invoke('projects', input)),
     db,
     /** Does all work that is due, and returns the state after it. */
     async snapshot(): Promise<MemorySnapshot> {

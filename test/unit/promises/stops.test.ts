@@ -105,6 +105,22 @@ describe('a function that stops after any of its effects', () => {
   });
 });
 
+describe('a command of the operator that stops after any of its effects', () => {
+  it.each(['suspend', 'resume'])('leaves nothing undone when it is repeated: %s', async (operation) => {
+    const stateAfter = async (stop?: Stop) => {
+      const scene = await newScene();
+      const { service, projectId: id } = scene;
+      if (operation === 'resume') await service.administer({ operation: 'suspend', id });
+      const perform = () => service.administer({ operation, id });
+      if (stop) await stopped(scene, perform, stop);
+      await perform();
+      return stateOf(scene);
+    };
+    const complete = await stateAfter();
+    for (const stop of stopsOf(2)) expect(await stateAfter(stop), `after effect ${stop.effects}`).toEqual(complete);
+  });
+});
+
 describe('a consumer of delayed messages', () => {
   it.each<[string, (scene: Scene) => Promise<unknown>]>([
     ['the check of a connection', ({ admin }) => admin('PUT', '/v1/connections/phone', { body: LEASE })],
