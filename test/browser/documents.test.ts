@@ -215,6 +215,11 @@ describe('a scoped token', () => {
     await page.getByText('Document key is not valid.').waitFor();
     await page.getByLabel('Document key').fill('org:other:doc-1');
     await expect.poll(() => fact(page, 'Can read').textContent()).toBe('no None of its patterns matches this key.');
+    await page.getByLabel('Document key').fill('org:acme:doc-1');
+    await fact(page, 'Can read').getByText('yes').waitFor();
+    await page.clock.setFixedTime((iat + 600) * 1000);
+    await expect.poll(() => fact(page, 'Can read').textContent()).toBe('no The token has expired.');
+    await fact(page, 'Expires').getByText('expired').waitFor();
     expect(requests).toEqual([]);
 
     await page.getByRole('button', { name: 'Revoke this token' }).click();
