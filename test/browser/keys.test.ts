@@ -329,10 +329,20 @@ describe('a key', () => {
   });
 
   it('can replace the signed-in key immediately, and Escape does not lose the new key', async () => {
-    const { adminKey } = await service.project();
+    const { adminKey, admin } = await service.project();
+    await admin('POST', '/v1/keys', { body: { type: 'admin', name: 'Second' } });
     const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
     await page.getByLabel('Description').fill('Mirror');
     await page.getByRole('link', { name: 'Keys' }).click();
+    const user = () => page.getByTitle('Signed in with').getAttribute('title');
+    const own = await user();
+    await page.getByRole('link', { name: 'Second' }).click();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await copyShown(page);
+    await page.locator('.callout .countdown').waitFor();
+    expect(await user(), 'another key').toBe(own);
+    await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
     const held: Route[] = [];
     await page.route('**/usage?*', (route) => void held.push(route), { times: 1 });
     await page.getByRole('link', { name: 'First admin key' }).click();

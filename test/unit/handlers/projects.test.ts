@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { projectExport } from '../../../lib/projects/export-store.ts';
 import { changed } from '../../support/changed.ts';
 import { memoryService } from '../../support/memory-service.ts';
+import { memoryBackend } from '../../support/memory-table.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 import type { Project } from '../../support/service.ts';
@@ -250,6 +252,19 @@ describe('an export', () => {
     const lines = (await exported(id)).map((line) => JSON.parse(line));
     const found = lines.flatMap(({ type, data }) => (type === 'document' ? [data.document_key] : []));
     expect(found.sort()).toEqual(['kept', ...keys].sort());
+  });
+
+  it('continues after the last query of a page', async () => {
+    const places: unknown[] = [];
+    const { table } = memoryBackend({}, ({ name, input }) => {
+      if (name !== 'Query') return undefined;
+      places.push(input.ExclusiveStartKey);
+      return { Items: [], LastEvaluatedKey: { pk: `${places.length}` } };
+    });
+    const first = await projectExport(table)('prj_1', [], undefined, 0);
+    const queries = places.length;
+    await projectExport(table)('prj_1', [], first.next, 0);
+    expect(places.slice(queries - 1, queries + 1)).toEqual([{ pk: `${queries - 1}` }, { pk: `${queries}` }]);
   });
 });
 
