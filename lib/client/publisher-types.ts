@@ -15,11 +15,11 @@ export interface PublisherOptions<Event extends NewEvent = NewEvent> extends Acc
   maxWaitSeconds?: number;
   /** The most events in the outbox, and the most calls of `publish` that wait for room. The default is 10,000. */
   maxBuffered?: number;
-  /** The service has accepted this number of events. The publisher ignores what this function and the next two throw. */
+  /** The service has accepted this number of events. An error that this function throws is ignored. */
   onPublished?(count: number): void;
-  /** The service never accepts this event. The publisher drops it and continues. */
+  /** The service never accepts this event. The publisher drops it and continues, also if this function throws. */
   onRejected?(event: Event, problem: Rejection): void;
-  /** A request failed. The publisher repeats it after these seconds. */
+  /** A request failed. The publisher repeats it after these seconds, also if this function throws. */
   onRetry?(reason: string, waitSeconds: number): void;
 }
 

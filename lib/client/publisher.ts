@@ -9,10 +9,10 @@ const MAX_BATCH_BYTES = 1024 * 1024 - 1024;
 const MAX_EVENT_BYTES = 256 * 1024;
 const MAX_BACKOFF_SECONDS = 30;
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-/** Calls a function of the application. Nothing that it throws may stop the events after it. */
-const report = (call: () => void): void => {
+/** Calls a function of the application, which can be asynchronous. Nothing that it throws may stop the events after it. */
+const report = async (call: () => unknown): Promise<void> => {
   try {
-    call();
+    await call();
   } catch {}
 };
 const idsOf = (entries: readonly OutboxEntry[]): number[] => entries.map(({ id }) => id);
@@ -67,7 +67,7 @@ export async function publisher<Event extends NewEvent>({
       const backoff = Math.min(MAX_BACKOFF_SECONDS, 2 ** failures++) * (0.5 + Math.random() / 2);
       const waitSeconds = failure.retryAfterSeconds ?? backoff;
       stats.retries++;
-      report(() => options.onRetry?.(failure.reason, waitSeconds));
+      void report(() => options.onRetry?.(failure.reason, waitSeconds));
       await until(isEnded, waitSeconds);
     }
   }
@@ -82,7 +82,7 @@ export async function publisher<Event extends NewEvent>({
     if (outcome.type === 'rejected') await split(batch, outcome.problem, outcome.invalid);
     if (outcome.type === 'published') {
       await remove(batch, 'published');
-      report(() => options.onPublished?.(batch.length));
+      void report(() => options.onPublished?.(batch.length));
     }
     return null;
   }
@@ -111,7 +111,7 @@ export async function publisher<Event extends NewEvent>({
     const half = dropped.length > 0 ? rest.length : Math.ceil(rest.length / 2);
     for (const part of [rest.slice(half), rest.slice(0, half)]) if (part.length > 0) await assign(part);
     await remove(dropped, 'rejected');
-    for (const { event } of dropped) report(() => options.onRejected?.(JSON.parse(event), problem));
+    for (const { event } of dropped) void report(() => options.onRejected?.(JSON.parse(event), problem));
   }
 
   async function remove(entries: readonly OutboxEntry[], outcome: 'published' | 'rejected'): Promise<void> {

@@ -199,16 +199,18 @@ describe('an invalid event', () => {
       return { status, problem: { code, ...(isNamed && { errors }) } };
     };
     const { accepted, access } = ingest({ fate });
-    const onRejected = vi.fn((dropped: NewEvent, _: Rejection) => {
-      if (revisionsOf([dropped]).includes(10)) throw new Error('An error of the application');
-    });
+    const rejected: [NewEvent, Rejection][] = [];
+    const onRejected = async (...report: [NewEvent, Rejection]) => {
+      rejected.push(report);
+      if (revisionsOf([report[0]]).includes(10)) throw new Error('An error of the application');
+    };
     const { publishAll, flush, stats } = await reporting({ ...access, onRejected });
     await publishAll(upTo(55));
     const flushed = flush();
     await seconds(1);
     expect(revisionsOf(accepted)).toEqual(upTo(55).filter((revision) => !invalid(revision)));
-    expect(revisionsOf(onRejected.mock.calls.map(([each]) => each))).toEqual([10, 20, 30, 40, 50]);
-    expect(onRejected.mock.calls[0]?.[1].errors?.[0]?.detail).toBe(isNamed ? 'is invalid' : undefined);
+    expect(revisionsOf(rejected.map(([each]) => each))).toEqual([10, 20, 30, 40, 50]);
+    expect(rejected[0]?.[1].errors?.[0]?.detail).toBe(isNamed ? 'is invalid' : undefined);
     expect(stats()).toMatchObject({ published: 50, rejected: 5, buffered: 0 });
     await flushed;
   });
