@@ -34,7 +34,7 @@ export const replay = command(
     }
     const { replayed, left } = await replayEvents(shell, output('FailedEventsBucket'), output('FanOutFunction'));
     shell.print(`Replayed ${replayed} objects.\n`);
-    for (const key of left) shell.say(`Not replayed: ${key}. See the log of the function.`);
+    for (const [key, reason] of left) shell.say(`Not replayed: ${key}. ${visible(reason)}`);
     return left.length > 0 ? 1 : 0;
   },
 );
@@ -64,25 +64,26 @@ async function replayEvents(shell: Shell, Bucket: string, functionName: string) 
   const keys: string[] = [];
   for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket }))
     keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
-  const left: string[] = [];
+  const left: [key: string, reason: string][] = [];
   for (const Key of keys.sort()) {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
     const text = (await Body?.transformToString()) ?? '';
-    if (await isHandled(shell, functionName, Key, text)) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
-    else left.push(Key);
+    const reason = await failureOf(shell, functionName, Key, text);
+    if (reason === undefined) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+    else left.push([Key, reason]);
   }
   return { replayed: keys.length - left.length, left };
 }
 
-/** Whether the fan-out handled the events of an object. A failure does not stop the replay of the others. */
-async function isHandled(shell: Shell, functionName: string, key: string, text: string): Promise<boolean> {
+/** Invokes the fan-out with the events of an object. Returns why it did not handle them, because the others are replayed anyway. */
+async function failureOf(shell: Shell, functionName: string, key: string, text: string): Promise<string | undefined> {
   try {
     const response = await invokeFunction(shell, functionName, batchIn(key, text));
-    return (response as { batchItemFailures?: unknown[] } | null)?.batchItemFailures?.length === 0;
+    const failures = (response as { batchItemFailures?: unknown[] } | null)?.batchItemFailures;
+    return failures?.length === 0 ? undefined : 'See the log of the function.';
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    shell.say(visible(error.message));
-    return false;
+    if (error instanceof UserError) return error.message;
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { type AttributeValue, DynamoDBClient, paginateScan, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
 import { type Deployment, invokeFunction } from './deployment.ts';
@@ -33,8 +34,8 @@ export async function fanOutStored(shell: Shell, service: Deployment, sinceMs: n
 }
 
 /**
- * Invokes the fan-out with the insertions of the events of a page, and returns the number of events that it did not handle. An
- * event that always fails does not stop the others. The insertions stay below the 6 MB of an invocation.
+ * Invokes the fan-out with the insertions of the events of a page, and returns the number of events that it did not handle. They
+ * do not stop the others. The insertions stay below the 6 MB of an invocation.
  */
 export async function fanOutAgain(
   shell: Shell,
@@ -47,8 +48,14 @@ export async function fanOutAgain(
       const dynamodb = { SequenceNumber: String(i), Keys: { pk: NewImage.pk, sk: NewImage.sk }, NewImage };
       return { eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb };
     });
-    const response = await invokeFunction(shell, fanOut, { Records, isReplay: true });
-    failed += (response as { batchItemFailures: unknown[] }).batchItemFailures.length;
+    try {
+      const response = await invokeFunction(shell, fanOut, { Records, isReplay: true });
+      failed += (response as { batchItemFailures: unknown[] }).batchItemFailures.length;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      shell.say(visible(error.message));
+      failed += some.length;
+    }
   }
   return failed;
 }

@@ -4,8 +4,6 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { ops } from '../../infra/commands/ops.ts';
-import { batchIn } from '../../infra/commands/replay.ts';
-import { UserError } from '../../infra/user-error.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { TIME_TO_LIVE } from '../../lib/deployment.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
@@ -219,15 +217,15 @@ it('queues the work that waited, also of a delivery that has changed since', asy
 });
 
 it.each([
-  ['all events', [], 0, 'Replayed 1001 events.\n', ''],
+  ['all events', { Payload: '{"batchItemFailures":[]}' }, 0, ''],
+  ['not all events', { Payload: '{"batchItemFailures":[{"itemIdentifier":"1"}]}' }, 2, ''],
   [
-    'not all events',
-    [{ itemIdentifier: '1' }],
-    1,
-    '',
-    'fan-out did not handle 2 of the events. See its log, and repeat the command.\n',
+    'no events',
+    { FunctionError: 'Unhandled', Payload: '{"errorMessage":"No"}' },
+    1001,
+    'fan-out failed: No\n'.repeat(2),
   ],
-])('replays stored events in batches of 1,000, when the function handles %s', async (_, failures, ...printed) => {
+])('replays stored events in batches of 1,000, when the function handles %s', async (_, response, left, reasons) => {
   const batches: number[] = [];
   const { status, stdout, stderr } = await ran(ops, ['replay', 'since', '2026-01-31T12:00:00Z', '--stack', 'Service'], {
     ...performers,
@@ -241,9 +239,11 @@ it.each([
       expect([FunctionName, isReplay, Records[0].eventName]).toEqual(['fan-out', true, 'INSERT']);
       expect(unmarshall(Records[0].dynamodb.Keys)).toEqual(itemKey.event(SPACE, 'evt_1'));
       batches.push(Records.length);
-      return { Payload: Buffer.from(JSON.stringify({ batchItemFailures: failures })) };
+      return response;
     },
   });
+  const end = `fan-out did not handle ${left} of the events. See its log, and repeat the command.\n`;
+  const printed = left === 0 ? [0, 'Replayed 1001 events.\n', ''] : [1, '', reasons + end];
   expect([status, stdout, stderr]).toEqual(printed);
   expect(batches).toEqual([1000, 1]);
 });
@@ -280,9 +280,9 @@ describe('replay events', () => {
       DeleteObject: ({ Key }) => void removed.push(Key),
     });
     expect(removed).toEqual(expected);
-    const left = expected.length === 2 ? '' : 'Not replayed: aws/lambda/a. See the log of the function.\n';
-    const reason = name === 'fails' ? 'FanOutFunction failed: \\u009b2J\n' : '';
-    expect([status, stdout, stderr]).toEqual([left ? 1 : 0, `Replayed ${expected.length} objects.\n`, reason + left]);
+    const reason = name === 'fails' ? 'FanOutFunction failed: \\u009b2J' : 'See the log of the function.';
+    const left = expected.length === 2 ? '' : `Not replayed: aws/lambda/a. ${reason}\n`;
+    expect([status, stdout, stderr]).toEqual([left ? 1 : 0, `Replayed ${expected.length} objects.\n`, left]);
     const event = (key: string) => `FanOutFunction ${JSON.stringify({ Records: [key], isReplay: true })}`;
     expect(invoked).toEqual([event('aws/lambda/a'), event('set-aside/b')]);
   });
@@ -293,10 +293,13 @@ describe('replay events', () => {
     '{"payload":"text"}',
     '{"payload":"{}"}',
     '{"payload":{"Records":[]}}',
-  ])('rejects the object %s, which has no batch', (text) => {
-    expect(() => batchIn('a/b', text)).toThrow(
-      new UserError('a/b contains no failed events, because it has no payload with Records.'),
-    );
+  ])('keeps the object %s, which has no batch', async (text) => {
+    const { status, stderr } = await replay('events', {
+      ListObjectsV2: () => ({ Contents: [{ Key: 'a/b' }] }),
+      GetObject: () => ({ Body: { transformToString: async () => text } }),
+    });
+    const reason = 'a/b contains no failed events, because it has no payload with Records.';
+    expect([status, stderr]).toEqual([1, `Not replayed: a/b. ${reason}\n`]);
   });
 });
 
