@@ -11,7 +11,7 @@ import { useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { useWebhooks } from '../webhooks/all-webhooks.ts';
-import { webhookName } from '../webhooks/webhook-text.ts';
+import { descriptionText, webhookName } from '../webhooks/webhook-text.ts';
 import { Payload } from './payload.tsx';
 
 const REFRESH_MS = 3000;
@@ -86,7 +86,7 @@ const columnsOf = (webhooks: ReadonlyMap<string, Webhook>): Column<Delivery>[] =
           <Link to={['webhooks', webhook_id, 'deliveries', event_id]} title={url ?? webhook_id}>
             {webhook ? webhookName(webhook) : (url ?? <code>{webhook_id}</code>)}
           </Link>
-          {webhook?.description && <small>{url ?? webhook.url}</small>}
+          {descriptionText(webhook) && <small>{url ?? webhook?.url}</small>}
         </>
       );
     },

@@ -69,7 +69,7 @@ export function NewWebhook() {
 export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
   const { call } = useSession();
   const saved = headerText(webhook.headers);
-  // Only the edited fields, because a restored draft must not overwrite a change of the others since then.
+  // Only the edited fields, because a restored draft must not overwrite later changes of other fields.
   const draft = useDraft<Partial<Values>>(webhook.id, {});
   const value: Values = {
     url: webhook.url,

@@ -6,7 +6,7 @@ import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useSession } from '../state/session.ts';
 import { isUnstable, latencyText, type Summary, successRate } from './stats.ts';
-import { webhookName } from './webhook-text.ts';
+import { descriptionText, webhookName } from './webhook-text.ts';
 
 /** The stats by webhook id. */
 export type Stats = ReadonlyMap<string, Summary>;
@@ -53,7 +53,7 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
           <Link to={['webhooks', webhook.id]} title={webhook.url}>
             {webhookName(webhook)}
           </Link>
-          {webhook.description && <small>{webhook.url}</small>}
+          {descriptionText(webhook) && <small>{webhook.url}</small>}
         </>
       ),
       'wide',

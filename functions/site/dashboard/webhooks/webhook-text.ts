@@ -1,10 +1,12 @@
 import { printable } from '../../../../lib/printable.ts';
 
-/** What people call a webhook: its description, or else its address. Clients of the API can set a blank description. */
-export function webhookName({ url, description }: { url: string; description: string | null }): string {
-  const text = printable(description ?? '');
-  return text.trim() === '' ? url.replace(/^https:\/\//, '') : text;
-}
+/** The visible text of a description. Clients of the API can set a blank one. */
+export const descriptionText = (webhook: { description: string | null } | undefined): string =>
+  printable(webhook?.description ?? '').trim();
+
+/** What people call a webhook: its description, or else its address. */
+export const webhookName = (webhook: { url: string; description: string | null }): string =>
+  descriptionText(webhook) || webhook.url.replace(/^https:\/\//, '');
 
 /** The lines of a text that are not empty. */
 export const linesOf = (text: string): string[] =>

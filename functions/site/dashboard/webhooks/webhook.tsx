@@ -13,7 +13,7 @@ import { Skipped } from './skipped.tsx';
 import { Disabled, Failing } from './trouble.tsx';
 import { TestDialog } from './webhook-dialogs.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
-import { webhookName } from './webhook-text.ts';
+import { descriptionText, webhookName } from './webhook-text.ts';
 
 const REFRESH_MS = 5000;
 /** Parameters that open something over the page. */
@@ -89,10 +89,11 @@ const withoutRecovery = (query: URLSearchParams) =>
   Object.fromEntries([...query].filter(([name]) => name !== 'recover'));
 
 /** The endpoint URL, which is the heading of a webhook without a description. */
-function Address({ of: { url, description } }: { of: Webhook }) {
+function Address({ of: webhook }: { of: Webhook }) {
+  const { url } = webhook;
   return (
     <>
-      {description?.trim() && <span>{url}</span>} <CopyButton text={url} label="Copy the endpoint URL" />
+      {descriptionText(webhook) && <span>{url}</span>} <CopyButton text={url} label="Copy the endpoint URL" />
     </>
   );
 }
