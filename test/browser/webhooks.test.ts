@@ -679,6 +679,18 @@ describe('an export of the delivery log', () => {
     const endless = { json: { data: Array(99).fill(body.data[0]), next_cursor: 'older' } };
     await page.route('**/deliveries?*limit=100*', (route) => route.fulfill(endless));
     expect(JSON.parse(await exported('JSON'))).toHaveLength(2000);
+
+    // Cancel ends an export that takes long.
+    const held = Promise.withResolvers<void>();
+    await page.route('**/deliveries?*limit=100*', (route) => held.promise.then(() => route.fallback()), { times: 1 });
+    let saved = 0;
+    page.on('download', () => saved++);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    held.resolve();
+    await exported('JSON');
+    expect(saved).toBe(1);
   });
 });
 

@@ -55,16 +55,20 @@ export function Dialog({
 interface ConfirmProps<Value> extends Action<Value> {
   title: string;
   onClose: () => void;
+  /** Whether the dialog stays open until the response, which can have a secret. The default is `true`. */
+  awaitsResponse?: boolean;
 }
 
-/** Asks the user to confirm an action, runs it, and shows its problem. It stays open for the response, which can have a secret. */
-export function Confirm<Value>({ title, onClose, act, ...action }: ConfirmProps<Value>) {
+/** Asks the user to confirm an action, runs it, and shows its problem. */
+export function Confirm<Value>({ title, onClose, act, awaitsResponse = true, ...action }: ConfirmProps<Value>) {
   const [isHeld, setHeld] = useState(false);
   const send = async () => {
-    setHeld(true);
-    const result = await act();
-    setHeld(false);
-    return result;
+    setHeld(awaitsResponse);
+    try {
+      return await act();
+    } finally {
+      setHeld(false);
+    }
   };
   const cancel = (
     <Button onClick={onClose} disabled={isHeld}>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Confirm } from '../components/dialog.tsx';
 import { download } from '../components/download.ts';
 import { Select } from '../components/field.tsx';
@@ -29,7 +29,13 @@ const COLUMNS: Record<string, (delivery: Delivery) => string | number | null> = 
 export function ExportDialog({ of: id, query, onClose }: { of: string; query: LogQuery; onClose: () => void }) {
   const { call, announce } = useSession();
   const [format, setFormat] = useState<Format>('CSV');
+  const isClosed = useRef(false);
+  const close = () => {
+    isClosed.current = true;
+    onClose();
+  };
   const save = (deliveries: Delivery[]) => {
+    if (isClosed.current) return;
     const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
     if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
     else download(`deliveries-${id}.json`, JSON.stringify(deliveries, null, 2), 'application/json');
@@ -42,7 +48,8 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
       action="Export"
       act={() => read(call, id, query)}
       onDone={save}
-      onClose={onClose}
+      onClose={close}
+      awaitsResponse={false}
     >
       <p>Those that match the filters, newest first: at most {MAX_EXPORTED.toLocaleString()}.</p>
       <Select

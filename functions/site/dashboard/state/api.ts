@@ -94,7 +94,8 @@ export function createCall(key: string, environment: Environment, onUnauthorized
       headers['Idempotency-Key'] = idempotencyKey;
     }
     try {
-      const init: RequestInit = { method, headers, credentials: 'omit', cache: 'no-store' };
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const init: RequestInit = { method, headers, credentials: 'omit', cache: 'no-store', signal };
       if (body !== undefined) init.body = JSON.stringify(body);
       const response = await (method === 'GET' ? limited(() => fetch(url, init)) : fetch(url, init));
       noteServerTime(response.headers.get('Date'));
@@ -114,6 +115,9 @@ export function createCall(key: string, environment: Environment, onUnauthorized
 /** Whether a response states the outcome of its request. After other responses, the request may still take effect. */
 const isSettled = (status: number, value: unknown): boolean =>
   status < 500 && !(isProblem(value) && value.code === 'idempotency_in_progress');
+
+/** A lost connection must not keep a dialog open. API Gateway responds within 30 s. */
+const TIMEOUT_MS = 60_000;
 
 let clockOffsetMs = 0;
 

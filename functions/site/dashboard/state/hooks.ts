@@ -84,7 +84,7 @@ export interface Draft<Values> extends Form<Values> {
   isRestored: boolean;
   /** Returns to the initial value. */
   discard(): void;
-  /** Ends the draft with its value, until the form has the value that was saved. */
+  /** Deletes the draft after it was saved. The form shows its value until it loads the saved one. */
   saved(): void;
 }
 

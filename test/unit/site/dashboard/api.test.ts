@@ -51,6 +51,14 @@ it('sends the parameters that are not empty, with the key and the environment, b
   expect(requests).toEqual([{ url, headers, body: undefined }]);
 });
 
+it('ends a request that has no response within a minute', async () => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+  onTestFinished(() => timeout.mockRestore());
+  vi.stubGlobal('fetch', async (_: URL, { signal }: RequestInit) => signal?.throwIfAborted());
+  expect((await call('POST /v1/project/test-mail', {})).problem?.code).toBe('unreachable');
+  expect(timeout).toHaveBeenCalledWith(60_000);
+});
+
 it('reports a key that has ended, and no other problem', async () => {
   respond = problem(403, 'forbidden');
   expect(await call('GET /v1/project', {})).toEqual({ problem: { status: 403, code: 'forbidden', detail: 'why' } });
