@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/http/operations.ts';
 import { type Changing, changing, newScene, perform, stateOf } from './scene.ts';
 
 const WRITES = ['Put', 'Update', 'Delete', 'TransactWrite'];
@@ -37,6 +38,10 @@ async function run(id: Changing, lost: number) {
   const state = await stateOf(scene); // after all work
   return { writes, outcomes, state };
 }
+
+it('knows the operations that create something', () => {
+  expect(Object.keys(SECRETS).sort()).toEqual(changing.filter((id) => operations[id].creates).sort());
+});
 
 describe('a write with a lost response, which the SDK repeats', () => {
   it.each(changing)('makes no difference: %s', async (id) => {
