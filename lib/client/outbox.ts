@@ -21,7 +21,7 @@ export interface Outbox {
   first(limit: number): Promise<OutboxEntry[]> | OutboxEntry[];
   /** Puts events into a batch: all of them or none. */
   assign(ids: readonly number[], batch: string): Promise<void> | void;
-  /** Removes events: all of them or none. The rest of a batch would be published twice. */
+  /** Removes events: all of them or none. Otherwise, the rest of a batch is published twice. */
   remove(ids: readonly number[]): Promise<void> | void;
   close?(): Promise<void> | void;
 }

@@ -37,10 +37,8 @@ export const environmentFor = (type: KeyType, environment: Environment): Environ
 
 const TONES: Record<Key['status'], Tone> = { active: 'good', expiring: 'waiting', expired: 'off', revoked: 'off' };
 export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES[status]}>{status}</Badge>;
-export function nameOf({ name, type }: Pick<Key, 'name' | 'type'>): string {
-  const text = printable(name ?? '');
-  return text.trim() === '' ? `Unnamed ${type} key` : text;
-}
+export const nameOf = ({ name, type }: Pick<Key, 'name' | 'type'>): string =>
+  printable(name ?? '').trim() || `Unnamed ${type} key`;
 export const isUsable = ({ status }: Pick<Key, 'status'>): boolean => status === 'active' || status === 'expiring';
 
 const SOON_MS = 7 * 24 * 60 * 60 * 1000;

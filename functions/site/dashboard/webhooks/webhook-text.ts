@@ -4,7 +4,7 @@ import { printable } from '../../../../lib/printable.ts';
 export const descriptionText = (webhook: { description: string | null } | undefined): string =>
   printable(webhook?.description ?? '').trim();
 
-/** What people call a webhook: its description, or else its address. */
+/** The name of a webhook: its description, or else its address. */
 export const webhookName = (webhook: { url: string; description: string | null }): string =>
   descriptionText(webhook) || webhook.url.replace(/^https:\/\//, '');
 
@@ -41,7 +41,7 @@ export function hiddenIn(text: string, saved: string): string | undefined {
   return name === undefined ? undefined : `need the value of ${name} again, because saved values are hidden`;
 }
 
-/** The rate limit that a text says. What is no number becomes 0, which the API rejects. */
+/** The rate limit in a text. A text that is not a number becomes 0, which the API rejects. */
 export const limitOf = (text: string): number | null => (text.trim() === '' ? null : Number(text) || 0);
 
 export const limitText = (limit: number | null): string => (limit === null ? '' : String(limit));
