@@ -343,6 +343,7 @@ describe('a key', () => {
     await page.locator('.callout .countdown').waitFor();
     expect(await user(), 'another key').toBe(own);
     await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
+    await heading(page, 'Keys').waitFor();
     const held: Route[] = [];
     await page.route('**/usage?*', (route) => void held.push(route), { times: 1 });
     await page.getByRole('link', { name: 'First admin key' }).click();
@@ -376,6 +377,27 @@ describe('a key', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await status(key)).toBe(200);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Revoke');
+  });
+
+  it('is shown when its page was left during the request, like every secret', async () => {
+    const { adminKey } = await service.project();
+    const forms = [
+      ['/live/keys/new', 'Generate', {}, /^svc_live_/],
+      ['/live/webhooks/new', 'Save', { 'Endpoint URL': 'http://127.0.0.1:9/hook' }, /^whsec_/],
+      ['/live/tokens', 'Create token', { Documents: 'org:acme:*' }, /^ey/],
+    ] as const;
+    for (const [place, button, fields, secret] of forms) {
+      const page = await dashboard.signIn(adminKey, place);
+      for (const [name, value] of Object.entries(fields)) await page.getByRole('textbox', { name }).fill(value);
+      if (button === 'Save') await page.getByLabel('All events').check();
+      const left = Promise.withResolvers<void>();
+      await page.route(/.*/, (route) => left.promise.then(() => route.continue()));
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await heading(page, 'Settings').waitFor();
+      left.resolve();
+      expect(await copyShown(page)).toMatch(secret);
+    }
   });
 
   it('shows violations next to their fields', async () => {

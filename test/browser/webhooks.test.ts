@@ -962,6 +962,10 @@ describe('a page whose service is unavailable', () => {
     page.on('request', (request) => {
       if (request.method() === 'POST') sent.push([request.postData(), request.headers()['idempotency-key']]);
     });
+    await page.route('**/recover?*', (route) => route.fulfill({ status: 500, body: '' }));
+    await page.getByLabel('Since').fill('2026-01-01T00:00');
+    await page.getByText('Their number is unknown.').waitFor();
+    await page.unroute('**/recover?*');
     await page.route('**/recover?*', lose);
     const recover = page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' });
     await recover.click();

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Link, PageTitle } from './components/basics.tsx';
+import { ShownOnce } from './components/dialog.tsx';
 import { DeliveryPage } from './deliveries/delivery.tsx';
 import { DocumentPage } from './documents/document.tsx';
 import { NewDocument } from './documents/document-editor.tsx';
@@ -14,7 +15,15 @@ import { SignIn } from './settings/sign-in.tsx';
 import { Shell } from './shell.tsx';
 import { createCall } from './state/api.ts';
 import { type Place, usePlace } from './state/router.ts';
-import { canOpen, environmentsOf, keyIdOf, keyTypeOf, SessionContext, useSession } from './state/session.ts';
+import {
+  canOpen,
+  environmentsOf,
+  keyIdOf,
+  keyTypeOf,
+  type Secret,
+  SessionContext,
+  useSession,
+} from './state/session.ts';
 import { type SignInState, useSignInState } from './state/sign-in-state.ts';
 import { Tokens } from './tokens/tokens.tsx';
 import { WebhookPage } from './webhooks/webhook.tsx';
@@ -29,9 +38,10 @@ export function App() {
 
 type SignedInProps = { as: string } & Omit<SignInState, 'key' | 'notice'>;
 
-/** The dashboard from a sign-in to the sign-out. Its messages end with it. */
+/** The dashboard from a sign-in to the sign-out. Its messages and secrets end with it. */
 function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
+  const [secret, reveal] = useState<Secret>();
   const [projectVersion, setProjectVersion] = useState(0);
   const requested = usePlace();
   const environments = environmentsOf(key);
@@ -44,7 +54,7 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
     const type = keyTypeOf(key);
     const shownKey = `svc_${type}_…${key.slice(-4)}`;
     const isAdmin = type === 'admin';
-    return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, signIn, announce, onProjectChange };
+    return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, signIn, announce, reveal, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
   return (
@@ -52,6 +62,15 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
       <Shell place={place} environments={environments} projectVersion={projectVersion} onSignOut={signOut}>
         {canOpen(session, place.segments[0]) ? pageAt(place) : <NeedsAdmin />}
       </Shell>
+      {secret && (
+        <ShownOnce
+          {...secret}
+          onClose={() => {
+            reveal(undefined);
+            secret.onClose?.();
+          }}
+        />
+      )}
       <output class="announcement">
         {announcement.text && <span key={announcement.number}>{announcement.text}</span>}
       </output>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Secret } from '../state/session.ts';
 import { type Action, ActionForm } from './action-form.tsx';
 import { Button } from './basics.tsx';
 import { Copyable } from './copyable.tsx';
@@ -82,19 +83,8 @@ export function Confirm<Value>({ title, onClose, act, awaitsResponse = true, ...
   );
 }
 
-interface ShownOnceProps {
-  title: string;
-  /** `null` if the response with the secret was lost, because a repeated request does not return it. */
-  text: string | null;
-  label: string;
-  /** What to do without the secret. */
-  ifLost: string;
-  children?: ComponentChildren;
-  onClose: () => void;
-}
-
 /** Shows a secret that cannot be shown again: only its button closes it. */
-export function ShownOnce({ title, text, label, ifLost, children, onClose }: ShownOnceProps) {
+export function ShownOnce({ title, text, label, ifLost, children, onClose }: Secret & { onClose: () => void }) {
   return (
     <Dialog title={title} onClose={onClose} isHeld>
       {text === null ? (

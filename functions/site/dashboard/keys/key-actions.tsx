@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../components/basics.tsx';
-import { Confirm, ShownOnce } from '../components/dialog.tsx';
+import { Confirm } from '../components/dialog.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Choice, Input } from '../components/field.tsx';
 import type { Key, ResponseOf } from '../state/api.ts';
@@ -18,19 +18,28 @@ interface DialogProps {
 
 /** Renames, rotates and revokes a key that can still be used. */
 export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) {
-  const { keyId, signIn } = useSession();
+  const { keyId, signIn, reveal } = useSession();
   const [dialog, setDialog] = useState<'rename' | 'rotate' | 'revoke'>();
-  const [created, setCreated] = useState<Rotated>();
   const close = () => setDialog(undefined);
   const done = () => {
     close();
     onChange();
   };
-  // Waits until the user has saved the new key, because a reload with the old key would sign out and close this dialog.
-  const saved = () => {
-    setCreated(undefined);
-    if (key.id === keyId && created?.key) signIn(created.key);
-    onChange();
+  const rotated = ({ key: text }: Rotated) => {
+    close();
+    const isOwn = text !== null && key.id === keyId;
+    reveal({
+      title: 'Your new key',
+      text,
+      label: 'key',
+      ifLost: 'Rotate the new key to get another one.',
+      children: isOwn && <p class="muted">Done signs you in with the new key.</p>,
+      // Not before, because a reload with the old key would sign out, and the new key would be lost.
+      onClose() {
+        if (isOwn) signIn(text);
+        onChange();
+      },
+    });
   };
   return (
     <>
@@ -40,28 +49,8 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
         Revoke
       </Button>
       {dialog === 'rename' && <RenameDialog of={key} onClose={close} onChange={done} />}
-      {dialog === 'rotate' && (
-        <RotateDialog
-          of={key}
-          onClose={close}
-          onRotated={(rotated) => {
-            close();
-            setCreated(rotated);
-          }}
-        />
-      )}
+      {dialog === 'rotate' && <RotateDialog of={key} onClose={close} onRotated={rotated} />}
       {dialog === 'revoke' && <RevokeDialog of={key} onClose={close} onChange={done} />}
-      {created && (
-        <ShownOnce
-          title="Your new key"
-          text={created.key}
-          label="key"
-          ifLost="Rotate the new key to get another one."
-          onClose={saved}
-        >
-          {created.key && key.id === keyId && <p class="muted">Done signs you in with the new key.</p>}
-        </ShownOnce>
-      )}
     </>
   );
 }

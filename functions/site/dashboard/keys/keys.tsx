@@ -1,10 +1,8 @@
-import { useState } from 'preact/hooks';
 import type { KeyType } from '../../../../lib/keys/key-format.ts';
 import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Badge, ButtonLink, Link, PageTitle, Panel, type Tone } from '../components/basics.tsx';
-import { ShownOnce } from '../components/dialog.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Choice, Input } from '../components/field.tsx';
 import { type Column, Table } from '../components/table.tsx';
@@ -128,11 +126,19 @@ function End({ of: { status, expires_at, revoked_at } }: { of: Key }) {
 }
 
 export function NewKey() {
-  const { call, environment } = useSession();
+  const { call, environment, reveal } = useSession();
   const types = typesOf(environment);
   const { value, field } = useForm({ type: types[0] ?? 'live', name: '', expires_at: '' });
   const { type, name, expires_at } = value;
-  const [created, setCreated] = useState<ResponseOf<'POST /v1/keys'>>();
+  const done = ({ id, key: text }: ResponseOf<'POST /v1/keys'>) =>
+    reveal({
+      title: 'Your new key',
+      text,
+      label: 'key',
+      ifLost: 'Rotate this key to get a new one.',
+      children: <p class="muted">Store it in an environment variable or a secrets manager, not in your code.</p>,
+      onClose: () => goTo(linkTo(environment, ['keys', id])),
+    });
   return (
     <>
       <PageTitle>Generate key</PageTitle>
@@ -142,7 +148,7 @@ export function NewKey() {
           act={() =>
             call('POST /v1/keys', { body: { type, name: name || undefined, expires_at: fromLocal(expires_at) } })
           }
-          onDone={setCreated}
+          onDone={done}
           others={<ButtonLink to={['keys']}>Cancel</ButtonLink>}
         >
           <Choice
@@ -159,17 +165,6 @@ export function NewKey() {
           />
         </ActionForm>
       </Panel>
-      {created && (
-        <ShownOnce
-          title="Your new key"
-          text={created.key}
-          label="key"
-          ifLost="Rotate this key to get a new one."
-          onClose={() => goTo(linkTo(environment, ['keys', created.id]))}
-        >
-          <p class="muted">Store it in an environment variable or a secrets manager, not in your code.</p>
-        </ShownOnce>
-      )}
     </>
   );
 }

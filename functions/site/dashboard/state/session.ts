@@ -1,4 +1,4 @@
-import { createContext } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { KEY_FORMAT } from '../../../../lib/keys/key-parts.ts';
 import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
@@ -21,6 +21,18 @@ const SHOWN_ENVIRONMENTS: Partial<Record<string, readonly [Environment, ...Envir
   test: ['sandbox'],
 };
 
+/** A secret that the service returns only once. */
+export interface Secret {
+  title: string;
+  /** `null` if the response with the secret was lost, because a repeated request does not return it. */
+  text: string | null;
+  label: string;
+  /** What to do without the secret. */
+  ifLost: string;
+  children?: ComponentChildren;
+  onClose?: () => void;
+}
+
 /** The context of every page. */
 export interface Session {
   call: Call;
@@ -35,6 +47,8 @@ export interface Session {
   signIn(key: string): void;
   /** Shows a short message and has screen readers read it. */
   announce(message: string): void;
+  /** Shows a secret until the user closes it, also if the user has left the page that requested it. */
+  reveal(secret: Secret): void;
   /** Called when the project changes, because every page shows its name. */
   onProjectChange(): void;
 }

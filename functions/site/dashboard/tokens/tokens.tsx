@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Permission } from '../../../../lib/keys/token.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
-import { Confirm, ShownOnce } from '../components/dialog.tsx';
+import { Confirm } from '../components/dialog.tsx';
 import { Choices, Input, TextArea } from '../components/field.tsx';
 import { durationText } from '../components/time.tsx';
 import type { ResponseOf } from '../state/api.ts';
@@ -38,17 +38,28 @@ export function Tokens() {
 }
 
 function Mint() {
-  const { call } = useSession();
+  const { call, reveal } = useSession();
   const { value, field } = useForm({ documents: '', permissions: ['read'] as Permission[], ttl: '3600' });
   const { documents, permissions, ttl } = value;
-  const [minted, setMinted] = useState<ResponseOf<'POST /v1/tokens'>>();
   const patterns = documents.split(/[\s,]+/).filter(Boolean);
+  const done = ({ token, token_id }: ResponseOf<'POST /v1/tokens'>) =>
+    reveal({
+      title: 'Your new token',
+      text: token,
+      label: 'token',
+      ifLost: 'Revoke it and create another one.',
+      children: (
+        <p class="muted">
+          Its id is <code>{token_id}</code>. Keep it if you may have to revoke the token.
+        </p>
+      ),
+    });
   return (
     <Panel title="Create a token">
       <ActionForm
         action="Create token"
         act={() => call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl) } })}
-        onDone={setMinted}
+        onDone={done}
       >
         <TextArea
           label="Documents"
@@ -64,19 +75,6 @@ function Mint() {
         />
         <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
       </ActionForm>
-      {minted && (
-        <ShownOnce
-          title="Your new token"
-          text={minted.token}
-          label="token"
-          ifLost="Revoke it and create another one."
-          onClose={() => setMinted(undefined)}
-        >
-          <p class="muted">
-            Its id is <code>{minted.token_id}</code>. Keep it if you may have to revoke the token.
-          </p>
-        </ShownOnce>
-      )}
     </Panel>
   );
 }

@@ -39,7 +39,10 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
     >
       <p>
         Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
-        <strong>{counted.value ? recoveredText(counted.value.count) : 'Counting…'}</strong>
+        <strong>
+          {counted.value && recoveredText(counted.value.count)}
+          {!counted.value && (counted.loading ? 'Counting…' : 'Their number is unknown.')}
+        </strong>
       </p>
       <Input
         label="Since"

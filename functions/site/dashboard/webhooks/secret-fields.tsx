@@ -1,6 +1,6 @@
-import { ShownOnce } from '../components/dialog.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Choice, Input } from '../components/field.tsx';
+import type { Secret } from '../state/session.ts';
 import { Verification } from './verification.tsx';
 
 interface SecretProps {
@@ -38,17 +38,11 @@ export function SecretFields({ secret, onChange }: SecretProps) {
   );
 }
 
-/** Shows a generated secret and its purpose. */
-export function SecretShown({ title, secret, onClose }: { title: string; secret: string | null; onClose: () => void }) {
-  return (
-    <ShownOnce
-      title={title}
-      text={secret}
-      label="secret"
-      ifLost="Rotate the secret of the webhook to get a new one."
-      onClose={onClose}
-    >
-      <Verification />
-    </ShownOnce>
-  );
-}
+/** A generated secret with its purpose. */
+export const signingSecret = (title: string, text: string | null): Secret => ({
+  title,
+  text,
+  label: 'secret',
+  ifLost: 'Rotate the secret of the webhook to get a new one.',
+  children: <Verification />,
+});

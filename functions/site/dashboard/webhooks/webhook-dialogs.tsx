@@ -6,7 +6,7 @@ import { Select, TextArea } from '../components/field.tsx';
 import type { Problem, Webhook } from '../state/api.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
-import { SecretFields, SecretShown } from './secret-fields.tsx';
+import { SecretFields, signingSecret } from './secret-fields.tsx';
 
 export interface DialogProps {
   of: Webhook;
@@ -71,17 +71,21 @@ function objectIn(text: string): { [member: string]: Json } | undefined {
 }
 
 export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
-  const { call } = useSession();
+  const { call, reveal } = useSession();
   const [secret, setSecret] = useState<string>();
-  const [rotated, setRotated] = useState<string | null>();
-  if (rotated !== undefined) return <SecretShown title="New signing secret" secret={rotated} onClose={onClose} />;
+  const [isRotated, setRotated] = useState(false);
+  if (isRotated) return null;
   return (
     <Confirm
       title="Rotate the signing secret?"
       action="Rotate secret"
       act={() => call('POST /v1/webhooks/{id}/rotate-secret', { path: { id }, body: { secret } })}
       announcement="Secret rotated."
-      onDone={(response) => (secret === undefined ? setRotated(response.secret) : onClose())}
+      onDone={(rotated) => {
+        if (secret !== undefined) return onClose();
+        setRotated(true);
+        reveal({ ...signingSecret('New signing secret', rotated.secret), onClose });
+      }}
       onClose={onClose}
     >
       <p>

@@ -6,7 +6,7 @@ import type { ResponseOf, Result, Webhook } from '../state/api.ts';
 import { useDraft } from '../state/hooks.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { SecretFields, SecretShown } from './secret-fields.tsx';
+import { SecretFields, signingSecret } from './secret-fields.tsx';
 import { type Values, WebhookFields } from './webhook-fields.tsx';
 import { headersOf, headerText, hiddenIn, limitOf, limitText, linesOf } from './webhook-text.ts';
 
@@ -20,7 +20,7 @@ const bodyOf = ({ url, events, description, documents, max_per_second }: Values)
 });
 
 export function NewWebhook() {
-  const { call, environment } = useSession();
+  const { call, environment, reveal } = useSession();
   const draft = useDraft<Values>(`${environment} new webhook`, {
     url: '',
     events: [],
@@ -30,12 +30,11 @@ export function NewWebhook() {
     max_per_second: '',
   });
   const [secret, setSecret] = useState<string>();
-  const [created, setCreated] = useState<ResponseOf<'POST /v1/webhooks'>>();
-  const open = (id: string) => goTo(linkTo(environment, ['webhooks', id]));
-  const done = (webhook: ResponseOf<'POST /v1/webhooks'>) => {
+  const done = (created: ResponseOf<'POST /v1/webhooks'>) => {
     draft.discard();
-    if (secret !== undefined) open(webhook.id);
-    else setCreated(webhook);
+    const onClose = () => goTo(linkTo(environment, ['webhooks', created.id]));
+    if (secret !== undefined) onClose();
+    else reveal({ ...signingSecret('Signing secret', created.secret), onClose });
   };
   return (
     <>
@@ -60,7 +59,6 @@ export function NewWebhook() {
           <SecretFields secret={secret} onChange={setSecret} />
         </ActionForm>
       </Panel>
-      {created && <SecretShown title="Signing secret" secret={created.secret} onClose={() => open(created.id)} />}
     </>
   );
 }
