@@ -153,7 +153,6 @@ describe.each([
     await busy();
     clients.send('finish');
     const [{ edits, replicas }] = (await once(clients, 'message')) as [Outcome];
-    clients.disconnect();
     const documents = await eventually(() => {
       const stored = storedIn(directory);
       const isComplete = stored.length === names.length && stored.every((each) => isIn(edits[each.key] ?? [], each));
@@ -180,9 +179,12 @@ describe.each([
       expect(fieldsOf(own.reduce<Replica | undefined>(applyChange, undefined))).toEqual(stored);
       for (const [name, copy] of replicas) if (name === key) expect(copy).toEqual(stored);
     }
+    // An engine that was killed earlier did not have all connections yet if the machine is busy.
+    engine.kill('SIGKILL');
+    await once(engine, 'exit');
+    clients.disconnect();
     if (engineName === 'hocuspocus')
       await eventually(() => arrived().filter(({ type }) => type === 'connection.lost').length >= CLIENTS);
-    engine.kill('SIGKILL');
   });
 });
 
