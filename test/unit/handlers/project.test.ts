@@ -134,13 +134,14 @@ describe('an address that SES reports', () => {
   });
 
   it('is marked without an email after the project has removed it', async () => {
-    const { id, admin, other, undeliverable } = await setUp();
+    const { id, admin, other, undeliverable, confirm } = await setUp();
     const before = emailsTo(other).length;
     for (let i = 0; i < 25; i++) await service.stopEmails(id, `${i}@example.com`, 'complained');
     expect([(await undeliverable()).length, emailsTo(other).length]).toEqual([1, before]);
     const emails = [other, '24@EXAMPLE.com', '5@example.com'];
     const { body } = await admin('PATCH', '/v1/project', { body: { emails } });
     expect(body.undeliverable_emails).toMatchObject([{ email: '24@EXAMPLE.com', reason: 'complained' }]);
+    expect((await confirm('24@example.com')).body.undeliverable_emails).toEqual([]);
   });
 
   it('is used again after an admin confirms it, which sends it a test email', async () => {
