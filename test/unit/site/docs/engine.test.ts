@@ -6,17 +6,20 @@ import { programOf } from '../../../stack/engines/guide.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 
 /**
- * A client that prints its requests. Its tokens contain their documents and permissions. Its outbox rejects events without a time,
- * and prints the others. If the variable FULL is set, all events and requests fail.
+ * A client that prints its requests when they arrive, a PUT later than a DELETE. Its tokens contain their documents and permissions.
+ * An empty one is not active. Its outbox rejects events without a time, and prints the others. If the variable FULL is set, all events
+ * and requests fail.
  */
 const CLIENT = `
   const request = (method) => async (path, { params, body }) => {
+    if (method === 'PUT') await new Promise(setImmediate);
     console.log(JSON.stringify([method, params.path.id, body]));
     if (process.env.FULL) throw new Error('no response');
   };
   export const createClient = () => ({ PUT: request('PUT'), DELETE: request('DELETE') });
   export const sqliteOutbox = () => {};
   export const tokenVerifier = () => async (token, { document_key } = {}) => {
+    if (token === '') return { active: false };
     const { documents, permissions } = JSON.parse(token);
     return { permissions, allowed: document_key === undefined || documents.includes(document_key) };
   };
@@ -63,6 +66,7 @@ it('publishes a stored change after a restart if it did not reach the outbox, un
   const restart = "import './shared.mjs';";
   expect(() => run(save({ title: 'A' }), { FULL: 'yes' })).toThrow('full');
   const created = { document_key: 'a', revision: 1, fields: { title: 'A' }, origin: 'engine' };
+  expect(run(restart, { FULL: 'yes' })).toEqual([]);
   expect(run(restart)).toEqual([['document.created', created]]);
   const undone = `
     import { save } from './shared.mjs';
@@ -90,6 +94,7 @@ const READER = JSON.stringify({ documents: ['a~2Fb', 'automerge:a'], permissions
 it.each([
   ['gives different names different keys', "['a/b', 'a~2Fb', 'x:y*'].map(keyOf)", ['a~2Fb', 'a~7E2Fb', 'x:y~2A']],
   ['opens no document that a token does not allow', `await permissionsFor('${READER}', 'b')`, []],
+  ['opens no document without a token', "await permissionsFor(undefined, 'b')", []],
 ])('%s', (_, value, expected) => {
   const program = `import { keyOf, permissionsFor } from './shared.mjs'; console.log(JSON.stringify(${value}));`;
   expect(engineDirectory().run(program)).toEqual([expected]);
@@ -101,7 +106,7 @@ it('renews a connection more than once within its lease, also without responses,
     const start = setInterval;
     globalThis.setInterval = (renew, period) => (console.log(period), renew(), start(renew, period));
     keepConnection('c', 'n', 'a')();`;
-  const [opened, period, ...later] = engineDirectory().run(program, { FULL: 'yes' });
+  const [period, opened, ...later] = engineDirectory().run(program, { FULL: 'yes' });
   expect(opened).toEqual(['PUT', 'c', { node_id: 'n', lease_seconds: 30, document_key: 'a' }]);
   expect(2 * period).toBeLessThan(opened[2].lease_seconds * 1000);
   expect(later).toEqual([opened, ['DELETE', 'c', null]]);
@@ -137,9 +142,9 @@ it('opens and changes only what a token allows, loads what it stored, and keeps 
   expect(run(programOf('Hocuspocus'))).toEqual([
     'rejected',
     { readOnly: true },
-    ['PUT', expect.any(String), { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
     ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
     'state',
+    ['PUT', expect.any(String), { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
     ['DELETE', expect.any(String), null],
   ]);
 });
@@ -156,7 +161,7 @@ it('publishes a loaded document after a save that failed, and each later one, an
   );
   packageOf(
     '@automerge/automerge-repo-network-websocket',
-    `export class WebSocketServerAdapter { sockets = { p: { token: '${READER}' } }; }`,
+    `export class WebSocketServerAdapter { sockets = { p: { token: '${READER}' }, q: { token: 'cannot be checked' } }; }`,
   );
   packageOf(
     '@automerge/automerge-repo',
@@ -164,7 +169,8 @@ it('publishes a loaded document after a save that failed, and each later one, an
     const titles = ['A', 'A', 'B', 'A'];
     export class Repo {
       constructor({ shareConfig: { access, announce } }) {
-        for (const may of [access, announce]) may('p', 'a').then((allowed) => console.log(allowed));
+        for (const peer of ['p', 'q'])
+          for (const may of [access, announce]) may(peer, 'a').then((allowed) => console.log(allowed));
       }
       find = async () => ({ doc: () => ({ title: titles.shift() }) });
       async on(_, listener) {
@@ -182,10 +188,9 @@ it('publishes a loaded document after a save that failed, and each later one, an
     return ['document.changed', { document_key, revision, changes }];
   };
   expect(run(programOf('Automerge'))).toEqual([
+    ...[false, false, false, false],
     ['PUT', expect.any(String), { node_id: 'automerge', lease_seconds: 30 }],
     ['DELETE', expect.any(String), null],
-    false,
-    false,
     ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
     changed(2, 'A', 'B'),
     changed(3, 'B', 'A'),
