@@ -73,7 +73,7 @@ export function typeOf(schema: JsonSchema): string {
   if (Array.isArray(options)) return options.map((option) => JSON.stringify(option)).join(' | ');
   if (type === 'array' && items) return `list of ${typeOf(items as JsonSchema)}`;
   const parts = [anyOf, oneOf, allOf].flat().filter(Boolean) as JsonSchema[];
-  if (parts.length > 0) return [...new Set(parts.map(typeOf))].join(' | ');
+  if (type === undefined && parts.length > 0) return [...new Set(parts.map(typeOf))].join(' | ');
   return [type ?? 'any'].flat().join(' | ');
 }
 
