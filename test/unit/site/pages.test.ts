@@ -3,13 +3,33 @@ import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../../functions/site/build.ts';
+import { inline } from '../../../functions/site/docs/render/html.ts';
+import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
 import { API_HEADERS } from '../../../lib/http/headers.ts';
+import { ADVICE } from '../../../lib/http/openapi/advice.ts';
 import { apiOperations } from '../../../lib/http/operations.ts';
+import { PROBLEMS, type ProblemCode } from '../../../lib/http/problems.ts';
 import { createSite } from '../../../lib/http/static.ts';
 
 const site = created('');
 const { pages } = site;
 const serve = createSite(site, { info() {} });
+
+interface Described {
+  description?: string;
+  content?: Record<string, { example?: unknown }>;
+}
+
+/** The beginning of the lines for all members in a schema, with those of other members, as Markdown. */
+function membersIn(schema: unknown, named: Record<string, unknown> = {}): string[] {
+  const names: string[] = [];
+  JSON.stringify(schema, (key, value) => {
+    if (key === 'properties') names.push(...Object.keys(value));
+    if (key === 'example') return undefined;
+    return value?.$ref ? named[value.$ref.split('/').at(-1)] : value;
+  });
+  return names.map((name) => `- \`${name}\` `);
+}
 
 /** A request from API Gateway, below a stage or with a custom domain. */
 const request = (
@@ -64,9 +84,10 @@ it('logs the resource of a request, but not its path, which can contain a creden
   expect(lines).toEqual([line]);
 });
 
-it('lets a page fit a phone, load from its own origin and send to no other, and runs no inline code', () => {
+it('lets a page have its own title, fit a phone, load from its own origin and send to no other, and runs no inline code', () => {
   const html = pages.filter(([, { type }]) => type.startsWith('text/html'));
   expect(html.length).toBeGreaterThan(15);
+  expect(new Set(html.map(([, { text }]) => /<title>.+<\/title>/.exec(text)?.[0])).size).toBe(html.length);
   for (const [path, { policy, text }] of html) {
     expect(policy, path).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; /,
@@ -155,6 +176,32 @@ describe('the OpenAPI document', () => {
     expect(body).not.toMatch(/\[[\w ]+\]\((?!https:)|\{base_url\}/);
   });
 
+  it('has the parameters, members, examples and responses of each operation in the reference', async () => {
+    const { paths, components } = JSON.parse((await request('/v1/openapi.json')).body);
+    for (const operation of Object.values(paths as Record<string, object>).flatMap(Object.values)) {
+      const { summary, tags, parameters, requestBody, responses } = operation;
+      const file = `api-${tags[0].toLowerCase().replaceAll(' ', '-')}.md`;
+      const { body } = await request('/docs/{file}', { file });
+      const [section = ''] = body.split(`\n## ${summary}\n`)[1]?.split('\n## ') ?? [];
+      const [[status, success] = ['', {}], ...others] = Object.entries<Described>(responses);
+      const { example = '' } = Object.values(success.content ?? {})[0] ?? {};
+      const linked = '[`$1`](https://api.example.com/live/docs/errors.md#$1)';
+      const expected = {
+        Parameters: parameters.map(({ name, in: place }: { name: string; in: string }) => `- \`${name}\` ${place}, `),
+        Body: membersIn(requestBody?.content, components.schemas),
+        [`Response ${status}`]: [success.description, ...membersIn(success.content, components.schemas)],
+        'Other responses': others.map(
+          ([code, { description }]) => `- ${code} ${description?.replace(/`(\w+)`/g, linked)}\n`,
+        ),
+      };
+      for (const [heading, texts] of Object.entries(expected)) {
+        const [part = ''] = section.replace(/ +/g, ' ').split(`\n### ${heading}\n`)[1]?.split('\n### ') ?? [];
+        for (const text of texts) expect(part, `${summary}: ${heading}`).toContain(text);
+      }
+      expect(section, summary).toContain(example && `\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\`\n`);
+    }
+  });
+
   it('has every operation on a page of the reference, with its call', () => {
     const calls = pages.flatMap(([, { text }]) =>
       [...text.matchAll(/<section class="operation".* data-call="([^"]+)"/g)].map(([, call = '']) =>
@@ -225,6 +272,32 @@ describe('a page of the documentation', () => {
     expect(reference).not.toContain('import os, requests');
   });
 
+  it('lists each type of event with its meaning, its members and a sample', async () => {
+    const { body } = await request('/docs/{file}', { file: 'events.md' });
+    const { data } = JSON.parse((await request('/v1/event-types')).body);
+    for (const { name, meaning, schema, sample } of data) {
+      const [section] = body.split(`\n## \`${name}\`\n`)[1]?.split('\n## ') ?? [];
+      const members = membersIn(schema.properties.data);
+      for (const text of [meaning, ...members, `\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n`])
+        expect(section, name).toContain(text);
+    }
+  });
+
+  it('explains each error code at the anchor in its type, with its status and what to do', async () => {
+    const { body } = await request('/docs/{file}', { file: 'errors' });
+    for (const [code, { status, title }] of Object.entries(PROBLEMS)) {
+      const [section] = body.split(`<section id="${code}">`)[1]?.split('</section>') ?? [];
+      for (const text of [
+        `<code>${code}</code></a> <small>${status}</small>`,
+        title,
+        inline(ADVICE[code as ProblemCode]),
+      ])
+        expect(section, code).toContain(text);
+    }
+    for (const [code, meaning] of Object.entries(FAILURES))
+      expect(body).toContain(`<dt id="${code}"><code>${code}</code></dt>\n<dd>${inline(meaning)}</dd>`);
+  });
+
   it('is in the list for language models, and in the text of all pages', async () => {
     const list = await request('/llms.txt');
     expect(list.headers?.['Content-Type']).toBe('text/plain; charset=utf-8');
@@ -242,6 +315,7 @@ describe('a page of the documentation', () => {
     const { body } = await request('/docs/{file}', { file: 'api-keys' });
     const [navigation = ''] = /<nav class="pages"[\s\S]*?<\/nav>/.exec(body) ?? [];
     expect(navigation).toContain('<li><a href="#rotateKey"><b class="post">POST</b> Rotate a key</a></li>');
+    expect(body).toMatch(/<nav class="operations"[\s\S]*<a href="#rotateKey">/);
     expect(body).not.toContain('<!--');
     const { body: guide } = await request('/docs/{file}', { file: 'receiving' });
     expect(guide).toMatch(/<nav class="contents"[\s\S]*<li><a href="#custom-headers">Custom headers<\/a><\/li>/);

@@ -57,12 +57,11 @@ export function documentWithSamples() {
 type Placed = Described & { path: string; method: string };
 
 const bodyOf = ({ requestBody }: Described): Content | undefined => Object.values(requestBody?.content ?? {})[0];
-const responseOf = ({ responses }: Described) => Object.entries(responses)[0] ?? [];
 
 /** The call of an operation with its examples. */
 function callOf(operation: Placed): Call {
-  const { path, parameters, security } = operation;
-  const [, response] = responseOf(operation);
+  const { path, parameters, security, responses } = operation;
+  const [response] = Object.values(responses);
   return {
     method: operation.method.toUpperCase(),
     path: examplePath(path, parameters),
@@ -75,7 +74,7 @@ function callOf(operation: Placed): Call {
 function sectionOf(operation: Placed): string {
   const { operationId, summary, description, path, parameters, requestBody, responses } = operation;
   const body = bodyOf(operation);
-  const [status, response] = responseOf(operation);
+  const [[status, response] = [], ...others] = Object.entries(responses);
   const content = Object.values(response?.content ?? {})[0];
   const call = callOf(operation);
   const { method, isPublic } = call;
@@ -91,11 +90,8 @@ ${body ? `<h3>Body</h3><p>${inline(requestBody?.description ?? '')}</p>${members
 <h3>Response ${status}</h3>
 <p>${inline(response?.description ?? '')}</p>
 ${content ? membersOf(content.schema) : ''}
-<h3>Errors</h3>
-<ul class="errors-of">${Object.entries(responses)
-    .filter(([each]) => Number(each) >= 400)
-    .map(errorsOf)
-    .join('\n')}</ul>
+<h3>Other responses</h3>
+<ul class="other-responses">${others.map(otherResponse).join('\n')}</ul>
 </div>
 <div class="samples">
 ${sampleTabs(samplesOf(call))}
@@ -124,5 +120,5 @@ const parametersOf = (parameters: readonly Parameter[]): string =>
     )
     .join('\n')}</dl>`;
 
-const errorsOf = ([status, { description }]: [string, { description: string }]): string =>
+const otherResponse = ([status, { description }]: [string, { description: string }]): string =>
   `<li>${status} ${inline(description).replace(/<code>(\w+)<\/code>/g, '<a href="errors#$1"><code>$1</code></a>')}</li>`;
