@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import { readRoutes } from '../../infra/local/gateway/routes.ts';
@@ -90,6 +91,26 @@ describe('the API', () => {
     );
     const open = readRoutes(local).filter(({ authorizerId }) => authorizerId === undefined);
     expect(open.map(({ resource, method }) => `${resource} ${method}`).sort()).toEqual(throttled.sort());
+  });
+
+  it('has the throttles that the guide states', () => {
+    const guide = readFileSync('functions/site/docs/guides/conventions.md', 'utf8');
+    const stated = [...guide.matchAll(/(\d+) per second[^|]*? burst of ([\d,]*\d)/g)].map(([, ...figures]) =>
+      figures.map((figure) => Number(figure.replace(',', ''))),
+    );
+    const [{ Throttle, ApiStages } = {}] = propertiesOf('UsagePlan');
+    const ofProject = [Throttle, ...Object.values<typeof Throttle>(ApiStages[0].Throttle)];
+    const limits = [
+      ...ofProject.map(({ RateLimit, BurstLimit }) => [RateLimit, BurstLimit]),
+      ...stage.MethodSettings.slice(1).map((method: Record<string, number>) => [
+        method.ThrottlingRateLimit,
+        method.ThrottlingBurstLimit,
+      ]),
+    ];
+    expect(new Set(limits.map(String))).toEqual(new Set(stated.map(String)));
+    expect(guide).toContain(
+      `${stage.MethodSettings[0].ThrottlingRateLimit.toLocaleString('en')} per second per method`,
+    );
   });
 
   it('has no more method settings than one update of the stage can patch', () => {

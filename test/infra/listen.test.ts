@@ -106,14 +106,13 @@ describe('listen', () => {
 
   it.each([
     429, 500,
-  ])('states once per outage that lists return %d, and prints an event in the next poll', async (status) => {
-    let polls = 0;
-    const api = await startApi((path) => (path === '/v1/events' && [0, 1, 4].includes(polls++) ? status : undefined));
-    api.events.push({ id: 'evt_a', at: START });
-    const lines = await linesOf(
-      api,
-      Array(4).fill(() => {}),
-    );
+  ])('states once per outage that one of two lists returns %d, and prints an event in the next poll', async (status) => {
+    let lists = 0;
+    const api = await startApi((path) => (path === '/v1/events' && [1, 3, 9].includes(lists++) ? status : undefined));
+    const types = ['document.changed', 'document.deleted'];
+    api.events.push({ id: 'evt_a', at: START, type: types[0] });
+    const changes = Array(4).fill(() => {});
+    const lines = await linesOf(api, changes, { types });
     const failed = `Polling failed, trying again: GET /v1/events: ${status} \\u009b2J`;
     expect(lines).toEqual([
       `Showing events, signed with ${SECRET}`,

@@ -57,11 +57,15 @@ describe('a batch', () => {
     const { requests, access } = ingest();
     const created = await publisher({
       ...access,
-      onPublished: () => void (requests.length === 1 && created.publish(event(2))),
+      onPublished: () => {
+        if (requests.length === 1) void created.publish(event(2));
+        throw new Error('An error of the application');
+      },
     });
     await created.publish(event(1));
     await seconds(2);
     expect(requests.map(({ events }) => revisionsOf(events))).toEqual([[1], [2]]);
+    expect(created.stats().retries).toBe(0);
   });
 
   it('is sent immediately with 100 events or 1 MiB', async () => {
@@ -327,26 +331,29 @@ describe('flush and close', () => {
 
 it('closes its outbox after the last change of it', async () => {
   const calls: string[] = [];
-  const removing = Promise.withResolvers<void>();
-  const outbox = {
-    ...memoryOutbox(),
-    async remove() {
-      calls.push('remove');
-      await removing.promise;
-      calls.push('removed');
-    },
-    close: () => void calls.push('close'),
+  const [removing, adding] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const change = (name: string, end: Promise<void>) => async () => {
+    calls.push(name);
+    await end;
+    calls.push(`${name} ended`);
   };
+  const remove = change('remove', removing.promise);
+  const outbox = { ...memoryOutbox(), remove, close: () => void calls.push('close') };
   const { publish, flush, close } = await reporting({ ...ingest().access, outbox });
   await publish(event(1));
   void flush();
   await seconds(0);
-  expect(calls).toEqual(['remove']);
+  outbox.add = change('add', adding.promise);
+  void publish(event(2));
+  await seconds(0);
+  expect(calls).toEqual(['remove', 'add']);
   const closing = close(0);
   await seconds(1);
   removing.resolve();
-  expect(await closing).toBe(0);
-  expect(calls).toEqual(['remove', 'removed', 'close']);
+  await seconds(1);
+  adding.resolve();
+  expect(await closing).toBe(1);
+  expect(calls).toEqual(['remove', 'add', 'remove ended', 'add ended', 'close']);
 });
 
 it('publishes every valid event once and in order, whatever fails, also if the response does not name invalid events', async () => {
