@@ -26,7 +26,7 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
         const response = await send(request.clone());
         if (retries >= maxRetries || (response.status !== 429 && response.status !== 503)) return response;
         await response.body?.cancel();
-        await wait(retryAfterOf(response) ?? 1);
+        await wait(retryAfterOf(response) ?? 1, request.signal);
       }
     },
   });
@@ -39,7 +39,15 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
   return client;
 }
 
-const wait = (seconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+/** Rejects when the caller aborts the request. */
+const wait = (seconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
 
 /** The paths of the operations that return a page of a list. */
 type ListPath = {

@@ -45,11 +45,12 @@ async function compile(source: string): Promise<void> {
 }
 
 describe('the npm package', () => {
-  it('is installed from a file, because no registry has it, and cannot be published to one', async () => {
+  it('is installed from a file with its license, because no registry has it, and cannot be published to one', async () => {
     const manifest = JSON.parse(
       readFileSync(`${directory}/node_modules/@document-sync-service/client/package.json`, 'utf8'),
     );
     expect(manifest.private).toBe(true);
+    expect(readFileSync(`${directory}/node_modules/${manifest.name}/LICENSE`)).toEqual(readFileSync('LICENSE'));
     const readme = readFileSync('lib/client/README.md', 'utf8');
     const installs = [...readme.matchAll(/npm install (.+)/g)].map(([, name]) => name);
     expect(installs).toEqual([`./${basename(tarball).replace(manifest.version, 'VERSION')}`]);
@@ -95,13 +96,13 @@ describe('the npm package', () => {
     ]);
   });
 
-  it('repeats a request only after 429 and 503, waits for Retry-After, and each POST takes effect once', async () => {
+  it('repeats a request only after 429 and 503, waits for Retry-After or an abort, and each POST takes effect once', async () => {
     const source = `
       import { createClient } from '@document-sync-service/client';
       const [keys, waits] = [[], []];
       globalThis.setTimeout = (act, ms) => void (waits.push(ms), act());
       const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
-      const answers = [[429, '2'], [503, '86400'], [201], [503, date], [503], [503], [500], [503]];
+      const answers = [[429, '2'], [503, '86400'], [201], [503, date], [503], [503], [500], [503], [503]];
       const send = async (request) => {
         keys.push(request.headers.get('Idempotency-Key') + await request.text());
         const [status, retryAfter] = answers.shift();
@@ -115,9 +116,14 @@ describe('the npm package', () => {
       const second = await client.GET('/v1/events');
       const third = await client.POST('/v1/events', { body });
       const fourth = await createClient({ ...access, maxRetries: 0 }).GET('/v1/events');
+      globalThis.setTimeout = () => {};
+      const controller = new AbortController();
+      const aborted = client.GET('/v1/events', { signal: controller.signal }).catch(({ name }) => name);
+      await new Promise(setImmediate);
+      controller.abort();
       const statuses = [first, second, third, fourth].map(({ response }) => response.status);
-      console.log(JSON.stringify([statuses, keys.length, new Set(keys).size, waits]));`;
-    expect(await runModule(source)).toEqual([[201, 503, 500, 503], 8, 3, [2000, 3_600_000, 1000, 1000]]);
+      console.log(JSON.stringify([statuses, await aborted, keys.length, new Set(keys).size, waits]));`;
+    expect(await runModule(source)).toEqual([[201, 503, 500, 503], 'AbortError', 9, 3, [2000, 3_600_000, 1000, 1000]]);
   });
 
   it('keeps the idempotency key of its caller, and the filters of a list on every page from a given one', async () => {
