@@ -71,8 +71,11 @@ export function addSearch(): void {
   });
   input.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) activate(active + step);
-    else if (event.key === 'Enter') void searching.then(() => options()[active]?.querySelector('a')?.click());
+    if (step !== undefined) {
+      activate(active + step);
+      show(active >= 0);
+    } else if (event.key === 'Enter')
+      void searching.then(() => !list.hidden && options()[active]?.querySelector('a')?.click());
     else if (event.key === 'Escape') show(false);
     else return;
     event.preventDefault();
