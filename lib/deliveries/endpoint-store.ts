@@ -77,7 +77,6 @@ export function endpoints(table: Table) {
       const ended = { failingSince: undefined, undeliveredSince: undefined, disabledAt: undefined };
       const isOver = all(
         is('status', 'enabled'),
-        isAtMost('undeliveredSince', atMs),
         any(isAbsent('failingSince'), isAtMost('failingSince', atMs)),
         any(isAbsent('disabledAt'), isAtMost('disabledAt', atMs)),
       );
@@ -114,7 +113,6 @@ export function endpoints(table: Table) {
         disabledAt: nowMs,
         updatedAt: nowMs,
         disabledReason: 'deliveries_failed',
-        ...withoutEmail('disabled'),
         disabledBy: runKey(run),
         failingSince: initially(attempt.at),
         undeliveredSince: initially(attempt.at),

@@ -36,7 +36,7 @@ describe('disabling', () => {
 
   describe('exhaust', () => {
     it('records the attempt and disables the webhook', async () => {
-      const { webhook, last, exhaust, hook, delivery } = await nearTheEnd({ emailedAt: now - 1, emailingUntil: now });
+      const { webhook, last, exhaust, hook, delivery } = await nearTheEnd();
       expect(await exhaust()).toEqual(DISABLED);
       const recorded = await delivery();
       expect(recorded).toMatchObject({ status: 'failed', attempt: 6, attempts: [{ number: 5 }, { number: 6 }] });
@@ -44,8 +44,7 @@ describe('disabling', () => {
       expect(await hook()).toEqual({
         ...webhook,
         ...{ status: 'disabled', disabledReason: 'deliveries_failed', disabledBy: runKey(last) },
-        ...{ disabledAt: now + 1, updatedAt: now + 1, emailedAt: undefined, emailingUntil: undefined },
-        ...{ failingSince: now, undeliveredSince: now },
+        ...{ disabledAt: now + 1, updatedAt: now + 1, failingSince: now, undeliveredSince: now },
       });
     });
 
