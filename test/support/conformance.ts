@@ -100,6 +100,9 @@ export function expectConformance(
   }
   const declared = type in response.content ? type : '*/*';
   const value = type.endsWith('json') ? body : text;
+  for (const { attempts = [] } of Array.isArray(body?.data) ? body.data : [])
+    for (const { url, request_headers, response_headers, response_excerpt } of attempts)
+      expect([url, request_headers, response_headers, response_excerpt], route).toEqual([null, null, null, null]);
   const faults = violationsOf(value, ...place, 'content', declared, 'schema');
   expect(faults, `${method} ${route} ${status} ${body?.code ?? ''}`).toEqual([]);
 }

@@ -34,6 +34,7 @@ const ADDRESS = '127.0.0.1';
 const MAX_RUNS = 100_000;
 /** The time after which a queue passes a message on again. */
 const VISIBILITY_MS = 185_000;
+const READS = ['Get', 'BatchGet', 'Query', 'Scan'];
 const routes = allOperations.map(({ method, path }) => ({
   method,
   resource: path,
@@ -69,8 +70,8 @@ const EMAIL_LINK = new RegExp(`^${BASE_URL}/dashboard(#/(live|sandbox)/${PAGE})?
 
 /**
  * The whole API and the delivery behind it in this process: the real code from the authorizer to the stores, on the table in
- * memory (`replay.ts`). Every response is checked against the OpenAPI document. The clock stands still
- * between requests, and work that is due later waits for `settle` or `advance`.
+ * memory (`replay.ts`). Every response is checked against the OpenAPI document. By the clock, only requests and attempts take
+ * time, and work that is due later waits for `settle` or `advance`.
  */
 export function memoryService({ variables = {}, isPosting = false, from }: MemoryServiceOptions = {}) {
   let now = from?.now ?? Date.UTC(2026, 0, 31, 12);
@@ -90,6 +91,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     aroundAll?: (command: Command, perform: () => Promise<object>) => Promise<object>;
   } = {};
   const handling = new AsyncLocalStorage<true>();
+  /** The effects of an invocation that are under way. */
+  const effects = new AsyncLocalStorage<Set<Command>>();
   const checks: number[] = [];
   const messages: QueueMessage[] = [];
   let changes = 0;
@@ -130,16 +133,22 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   changes = from?.changes ?? 0;
 
   const entries = new Map<string, Handler>();
-  /** Performs an invocation in the one execution environment of a function. */
-  function invoke(name: string, event: unknown): Promise<unknown> {
+  /** Performs an invocation in the one execution environment of a function, which must end after its last effect. */
+  async function invoke(name: string, event: unknown): Promise<unknown> {
     const entry = entries.get(name) ?? createEntry(name, runtime, isPosting ? {} : { poster: () => post });
     entries.set(name, entry);
-    return entry(event as never, {} as Context);
+    const underWay = new Set<Command>();
+    return effects
+      .run(underWay, () => entry(event as never, {} as Context))
+      .finally(() => expect([...underWay], `effects for which ${name} does not wait`).toEqual([]));
   }
 
-  function send(command: Command): Promise<object> {
+  async function send(command: Command): Promise<object> {
     const around = handling.getStore() ? (faults.around ?? faults.aroundAll) : faults.aroundAll;
-    return around ? around(command, () => perform(command)) : perform(command);
+    const underWay = READS.includes(command.name) ? undefined : effects.getStore();
+    underWay?.add(command);
+    const performed = around ? around(command, () => perform(command)) : perform(command);
+    return performed.finally(() => underWay?.delete(command));
   }
 
   async function perform(command: Command): Promise<object> {
@@ -195,6 +204,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     const given = typeof behaviour === 'number' ? behaviour : behaviour(request, endpoint?.received.length ?? 0);
     const statusCode = await given;
     const error = statusCode < 300 ? null : 'status_not_2xx';
+    now += 20;
     return { statusCode, error, durationMs: 20, waitedMs: 10, excerpt: 'ok', headers: [['via', 'proxy'] as const] };
   }
 

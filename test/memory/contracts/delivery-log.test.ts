@@ -71,6 +71,7 @@ describe('the delivery log', () => {
     ['retries', { status: 'retrying' }, [5, 2]],
     ['a type and success', { type: 'document.deleted', status: 'succeeded' }, [7, 4, 0]],
     ['a type and retries', { type: 'document.deleted', status: 'retrying' }, [5, 2]],
+    ['another type and retries', { type: 'document.changed', status: 'retrying' }, []],
     ['a window from its end to its beginning', { since: now + 5, until: now + 2 }, []],
     ['before a time, with success', { until: now + 4, status: 'succeeded' }, [0]],
     ['before a time, retries', { until: now + 4, status: 'retrying' }, [2]],

@@ -28,9 +28,9 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
   ['an event', () => eventStore(table).publish([event], []), itemKey.event(event, event.id), now + EVENT_RETENTION_MS],
   [
     'a delivery',
-    () => deliveries(table).record(delivery, event, attemptOf(delivery), failed),
+    () => deliveries(table).record(delivery, event, attemptOf(delivery, { at: now + DAY_MS }), failed),
     itemKey.delivery(delivery.webhookId, delivery.eventId),
-    now + EVENT_RETENTION_MS,
+    now + DAY_MS + EVENT_RETENTION_MS,
   ],
   [
     'a connection: a day after its lease',

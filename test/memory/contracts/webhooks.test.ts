@@ -61,6 +61,15 @@ describe('webhooks', () => {
       expect(await stored(webhook)).toEqual(before);
     });
 
+    it('returns the webhook with the changes of others since it was read', async () => {
+      const webhook = await create();
+      await store.change(webhook, { description: 'Theirs' });
+      expect(await store.change(webhook, { maxPerSecond: 5 })).toMatchObject({
+        description: 'Theirs',
+        maxPerSecond: 5,
+      });
+    });
+
     it('returns the changed webhook if it is deleted right afterwards', async () => {
       const webhook = await create();
       const deleting: typeof table = {

@@ -1,4 +1,5 @@
 import type { Context, SQSBatchResponse } from 'aws-lambda';
+import { expect } from 'vitest';
 import { create } from '../../../functions/deliver.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { put, update } from '../../../lib/aws/expressions.ts';
@@ -44,6 +45,7 @@ export const lasts =
     for (let waitedMs = 100; waitedMs <= ms; waitedMs += 100) {
       tick(waitedMs);
       await new Promise(setImmediate);
+      await new Promise(setImmediate); // a call to AWS that the tick makes
       signal.throwIfAborted();
     }
     return { statusCode: 200, error: null, durationMs: ms, waitedMs: ms, excerpt: null };
@@ -53,7 +55,8 @@ const LANE_OF = Object.fromEntries(Object.entries(LANE_QUEUES).map(([lane, name]
 
 /**
  * The deployed function of a lane, on a table in memory with the webhook `whk_1` and the event `evt_1`. Other events have ids
- * from `evt_2`. The endpoint responds with 200, and the clock stands still at `time`.
+ * from `evt_2`. The endpoint responds with 200. By the clock, which starts at `now`, only attempts take time. A run ends
+ * after its last effect.
  */
 export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'quick' }: { lane?: Lane } = {}) {
   const memory = new RecordedDynamoDb();
@@ -63,6 +66,8 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   const line = (level: string) => (event: string, fields: Record<string, unknown>) => {
     lines.push({ level, event, fields });
   };
+  /** The effects under way. */
+  const effects = new Set<Command>();
   const changeable = {
     answer: responds(200),
     time: now,
@@ -71,11 +76,17 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   };
   const runtime = runtimeWith(
     async (command) => {
-      const response = await changeable.fault(command);
-      if (response) return response;
-      commands.push(command);
-      const isOfTable = !['SendMessageBatch', 'CreateSchedule', 'SendEmail'].includes(command.name);
-      return isOfTable ? memory.execute(command) : {};
+      if (!command.name.endsWith('Get')) effects.add(command);
+      try {
+        const response = await changeable.fault(command);
+        if (response) return response;
+        commands.push(command);
+        await new Promise(setImmediate);
+        const isOfTable = !['SendMessageBatch', 'CreateSchedule', 'SendEmail'].includes(command.name);
+        return isOfTable ? memory.execute(command) : {};
+      } finally {
+        effects.delete(command);
+      }
     },
     {
       variables: { ...VARIABLES, LANE: lane },
@@ -92,9 +103,11 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   const first = webhook({ quickSince: now - 1, ...of });
   await add(first);
   await publish(event());
-  const handle = create(runtime, () => (post, watch) => {
+  const handle = create(runtime, () => async (post, watch) => {
     posts.push(post);
-    return changeable.answer(post, watch as Watch);
+    const outcome = await changeable.answer(post, watch as Watch);
+    changeable.time += outcome.durationMs;
+    return outcome;
   });
   const inputsOf = (name: string) => commands.filter((command) => command.name === name).map(({ input }) => input);
 
@@ -108,6 +121,7 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
         attributes: { ApproximateReceiveCount: '1' },
       }));
       const { batchItemFailures } = (await handle({ Records } as never, {} as Context)) as SQSBatchResponse;
+      expect([...effects], 'effects for which the function does not wait').toEqual([]);
       return batchItemFailures.map(({ itemIdentifier }) => Number(itemIdentifier));
     },
     /** The messages that the function sent to queues. */

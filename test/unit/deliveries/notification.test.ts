@@ -13,8 +13,8 @@ const webhook = hook({
 });
 const attempts = [1, 2, 3, 4, 5, 6].map((number) =>
   attempt({
-    ...{ number, at: at + number * 60_000, statusCode: 503, durationMs: 12 },
-    excerpt: '<script>alert(1)</script>',
+    ...{ number, at: at + number * 60_000, statusCode: 500 + number, durationMs: 12 },
+    excerpt: `<script>alert(${number})</script>`,
   }),
 );
 const project = { id: 'prj_1', name: 'Acme <b>' };
@@ -30,9 +30,11 @@ describe('an email', () => {
   const of = (more: Parameters<typeof emailAbout>[1]) => emailAbout('disabled', { webhook: described, ...more });
 
   // `unit/handlers/emails.txt` has a complete email.
-  it('has the environment and the outage of the webhook', () => {
+  it('has the environment and the outage of the webhook, and its last response', () => {
     const { text } = of({});
-    expect(text).toContain('\nFailing since: 31 Jan 2026, 11:59 UTC\n'); // before the first attempt
+    expect(text).toContain('\nFailing since: 31 Jan 2026, 11:59 UTC\nLast attempt:  31 Jan 2026, 12:06 UTC\n');
+    expect(text).toContain('\nLast response: HTTP 506;');
+    expect(text).toContain('> <script>alert(6)');
     expect(text).toContain('\nEnvironment:   sandbox\n');
     expect(text).toContain(`${dashboardUrl}#/sandbox/webhooks/whk_1/deliveries/evt_1\n`);
   });
@@ -69,8 +71,8 @@ Last response: no complete response within 5 seconds (timeout), after 12 ms
 
 Next steps:
 `);
-    expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 503; strange (strange), after');
-    expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 503; no error, after 12 ms');
+    expect(of({ attempts: [{ ...attempt, error: 'strange' }] }).text).toContain('HTTP 501; strange (strange), after');
+    expect(of({ attempts: [{ ...attempt, error: null }] }).text).toContain('HTTP 501; no error, after 12 ms');
     expect(of({ attempts: [] }).text).toContain('Event type:   document.deleted\n\nNext steps:');
   });
 });

@@ -99,7 +99,7 @@ describe.each([
     expect(await own.run(message({ attempt: number, run: 1 }))).toEqual([]);
     expect(own.emails()).toEqual([{ subject: expect.stringContaining(subject), text: expect.any(String) }]);
     expect(own.emails()[0]?.text).toMatch(new RegExp(`Attempts: +${number}\n`));
-    expect((await own.hook())?.[sentAt]).toBe(now);
+    expect((await own.hook())?.[sentAt]).toBe(now + 10);
     expect(await own.run(message({ attempt: number, run: 1 }))).toEqual([]);
     expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
   });
@@ -141,7 +141,7 @@ describe('the sixth failure', () => {
   it('disables the webhook', async () => {
     const own = await failingLane();
     await own.run(message({ attempt: 6 }));
-    expect(await own.hook()).toMatchObject({ status: 'disabled', disabledBy: 'evt_1#0', disabledAt: now });
+    expect(await own.hook()).toMatchObject({ status: 'disabled', disabledBy: 'evt_1#0', disabledAt: now + 10 });
     expect([await own.delivery(), own.sent()]).toMatchObject([{ status: 'failed', attempt: 6 }, []]);
     expect(own.named('delivery.attempted')).toMatchObject([{ status: 'failed', disabled: true }]);
   });
@@ -185,17 +185,18 @@ describe('the rate limit of a webhook', () => {
     return own;
   }
 
-  it('is checked with one write for all messages of the webhook, and delays those without a token', async () => {
+  it('is checked with one write for all messages of the webhook, which one read loads, and delays those without a token', async () => {
     const own = await laneFunction({ maxPerSecond: 2 });
     const ids = ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5'];
     for (const id of ids.slice(1)) await own.publish(event({ id }));
     await own.add(webhook({ id: 'whk_2', maxPerSecond: 2, quickSince: now }));
-    let writes = 0;
+    let [reads, writes] = [0, 0];
     own.fault = ({ name, input }) => {
+      if (name === 'BatchGet') reads++;
       if (name === 'Update' && input.Key.pk === 'SLOTS#whk_1') writes++;
     };
     await own.run(...ids.map((eventId) => message({ eventId })), message({ webhookId: 'whk_2' }));
-    expect([own.posts.length, writes]).toEqual([4, 1]);
+    expect([own.posts.length, reads, writes]).toEqual([4, 1, 1]);
     expect(own.sent()).toMatchObject([
       { lane: 'quick', delaySeconds: 1, body: { eventId: 'evt_4', slot: { at: now + 500, maxPerSecond: 2 } } },
       { lane: 'quick', delaySeconds: 1, body: { eventId: 'evt_5', slot: { at: now + 1000, maxPerSecond: 2 } } },
