@@ -121,9 +121,8 @@ export function endpoints(table: Table) {
       const entry = auditOf(webhook, run, nowMs);
       const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
       if (rejected.length === 0) return { isRecorded: true, isEmailPending: true };
-      // Another delivery disabled the webhook, or it was deleted. The attempt is then recorded alone.
-      const isOpen = !rejected.some(({ index }) => index === 0);
-      const isRecorded = isOpen && (await table.write([recorded])).length === 0;
+      // If another delivery disabled the webhook, or it was deleted, the attempt is recorded alone.
+      const isRecorded = (await table.write([recorded])).length === 0;
       // Another run of this message can have ended before the email.
       const stored = rejected.find(({ index }) => index === 1)?.item;
       return { isRecorded, isEmailPending: stored !== undefined && isEmailOwed(run, toWebhook(stored)) };
