@@ -206,7 +206,7 @@ describe('the rate limit of a webhook', () => {
 
   it.each(['quick', 'slow'] as const)('is not checked before the time of a slot, in the %s lane', async (lane) => {
     const own = await laneFunction({ maxPerSecond: 2, slowUntil: lane === 'slow' ? now + 60_000 : 0 }, { lane });
-    const early = message({ slot: { at: now + 2000_000, maxPerSecond: 2 } });
+    const early = message({ trigger: 'recovery', slot: { at: now + 5_400_000, maxPerSecond: 2 } });
     expect(await own.run(early)).toEqual([]);
     expect([own.posts, own.sent()]).toMatchObject([[], [{ lane, delaySeconds: 900, body: early }]]);
     expect(own.named('delivery.not_attempted')).toMatchObject([{ reason: 'delay' }]);

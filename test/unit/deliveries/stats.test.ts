@@ -23,6 +23,12 @@ describe('a change of a delivery', () => {
     ['a success', record({ status: 'succeeded', attempts: [delivered] }), undefined, { delivered: 1, le_50: 1 }],
     ['a failure', failing, undefined, { attempts_failed: 1 }],
     [
+      'the first attempt of a new run',
+      record({ run: 1, attempts: [attempt(), attempt({ at: now + 1 })] }),
+      record({ run: 1, attempt: 0, attempts: [attempt()] }),
+      { attempts_failed: 1 },
+    ],
+    [
       'the last failure',
       record({ status: 'failed', attempt: 6, attempts: [attempt({ number: 5 }), attempt({ number: 6 })] }),
       record({ attempt: 5, attempts: [attempt({ number: 5 })] }),
