@@ -2,9 +2,11 @@ import {
   DescribeTableCommand,
   DynamoDBClient,
   ListTagsOfResourceCommand,
+  type ListTagsOfResourceOutput,
   ResourceNotFoundException,
   RestoreTableToPointInTimeCommand,
   type TableDescription,
+  type Tag,
   TagResourceCommand,
   UpdateContinuousBackupsCommand,
   UpdateTableCommand,
@@ -115,8 +117,14 @@ async function restoreTable({ client, wait }: Shell, { tableName }: Deployment, 
     });
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
   await database.send(new UpdateContinuousBackupsCommand({ TableName: target, PointInTimeRecoverySpecification }));
-  const { Tags = [] } = await database.send(new ListTagsOfResourceCommand({ ResourceArn: source.TableArn }));
-  const own = Tags.filter(({ Key }) => !Key?.startsWith('aws:')); // AWS sets the others
+  const own: Tag[] = [];
+  let NextToken: string | undefined;
+  do {
+    const list = new ListTagsOfResourceCommand({ ResourceArn: source.TableArn, NextToken });
+    const page: ListTagsOfResourceOutput = await database.send(list);
+    own.push(...(page.Tags ?? []).filter(({ Key }) => !Key?.startsWith('aws:'))); // AWS sets the others
+    NextToken = page.NextToken;
+  } while (NextToken !== undefined);
   if (own.length > 0) await database.send(new TagResourceCommand({ ResourceArn: table.TableArn, Tags: own }));
   return { name: target, streamArn: (await describe(target)).LatestStreamArn ?? '' };
 }

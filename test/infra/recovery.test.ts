@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { ops } from '../../infra/commands/ops.ts';
@@ -34,9 +34,7 @@ const performers = {
       LatestStreamArn: streamOf(TableName),
     },
   }),
-  UpdateTimeToLive() {
-    throw new Error('TimeToLive is already enabled'); // of a repeated command
-  },
+  UpdateTimeToLive: () => {},
   UpdateContinuousBackups: () => {},
   ListTagsOfResource: () => ({ Tags: [{ Key: 'aws:cloudformation:stack-name', Value: 'Service' }] }),
 };
@@ -86,7 +84,8 @@ it('sets what a restore does not set, each time when the new table is active', a
     },
     UpdateTimeToLive: call,
     UpdateContinuousBackups: call,
-    ListTagsOfResource: ({ ResourceArn }) => ({ Tags: [{ Key: 'of', Value: ResourceArn }, { Key: 'aws:of' }] }),
+    ListTagsOfResource: ({ ResourceArn, NextToken }) =>
+      NextToken ? { Tags: [{ Key: 'of', Value: ResourceArn }] } : { Tags: [{ Key: 'aws:of' }], NextToken: 'next' },
     TagResource: call,
   };
   const wait = async (ms: number) => {
@@ -101,13 +100,6 @@ it('sets what a restore does not set, each time when the new table is active', a
     { TableName: TABLE, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
     { ResourceArn: `${ARN}/${TABLE}`, Tags: [{ Key: 'of', Value: `${ARN}/documents` }] },
   ]);
-});
-
-it('stops when it cannot set the time to live', async () => {
-  const UpdateTimeToLive = () => {
-    throw new Error('TimeToLive is not supported');
-  };
-  expect((await restore({ ...using('documents'), UpdateTimeToLive })).status).toBe(1);
 });
 
 it.each([
@@ -314,27 +306,100 @@ describe('replay schedules', () => {
   });
   const input = (MessageBody: string) => JSON.stringify({ QueueUrl: 'quick', MessageBody, MessageGroupId: 'whk_1' });
 
-  it('deletes a message only after it was sent', async () => {
+  it('sends the messages of all responses unchanged, and deletes them', async () => {
     const calls: unknown[] = [];
-    const { status, stderr } = await replay('schedules', {
-      ...queue([input('1'), input('2')]),
-      DeleteMessage: ({ QueueUrl, ReceiptHandle }) => void calls.push([QueueUrl, ReceiptHandle]),
-      SendMessage(message) {
-        calls.push(message);
-        if (message.MessageBody === '2') throw Object.assign(new Error('Try later'), { name: 'Busy', $metadata: {} });
-      },
-    });
-    expect([status, stderr]).toEqual([1, 'AWS rejected the call (Busy): Try later.\n']);
-    expect(calls).toEqual([JSON.parse(input('1')), ['FailedSchedulesQueue', 'handle-0'], JSON.parse(input('2'))]);
-  });
-
-  it('states the number of messages of all responses', async () => {
-    const performers = { ...queue(['1', '2', '3'].map(input)), SendMessage: () => {}, DeleteMessage: () => {} };
+    const note = (call: object) => void calls.push(call);
+    const performers = { ...queue(['1', '2', '3'].map(input)), SendMessage: note, DeleteMessage: note };
     expect((await replay('schedules', performers)).stdout).toBe('Sent 3 messages.\n');
+    const deleted = (i: number) => ({ QueueUrl: 'FailedSchedulesQueue', ReceiptHandle: `handle-${i % 2}` });
+    expect(calls).toEqual(['1', '2', '3'].flatMap((body, i) => [JSON.parse(input(body)), deleted(i)]));
   });
 
   it.each(['text', '{}', '{"QueueUrl":"quick"}'])('leaves the message %s in the queue', async (body) => {
     const { status, stderr } = await replay('schedules', queue([body]));
     expect([status, stderr]).toEqual([1, 'The message id-0 of the queue is no input of SendMessage.\n']);
   });
+});
+
+const BUSY = Object.assign(new Error('Try later'), { name: 'Busy', $metadata: {} });
+
+/** A deployment with stored work, and the calls with which commands change it. AWS rejects some of them the second time. */
+function startDeployment(table: string) {
+  const changes = new Set<string>();
+  const isDone = (part: string) => [...changes].some((change) => change.includes(part));
+  const names = [...outputs, 'ProjectsFunction', 'CreateProjectFunction'];
+  const delivery = { ...itemKey.delivery('whk_1', 'evt_1'), status: 'retrying', run: 0, attempt: 1, attempts: [] };
+  const work = [itemKey.webhook(SPACE, 'whk_1'), delivery, { ...itemKey.connection(SPACE, 'con_1'), id: 'con_1' }];
+  const response = { name: 'Acme', state: 'deleted', data: [], webhooks: 0, next: null, batchItemFailures: [] };
+  const responses: Performers = {
+    ...performers,
+    ...using(table),
+    DescribeStacks: () => ({ Stacks: [{ Outputs: names.map((name) => ({ OutputKey: name, OutputValue: name })) }] }),
+    DescribeTable(input) {
+      if (input.TableName === TABLE && !isDone('RestoreTable'))
+        throw new ResourceNotFoundException({ message: 'It does not exist', $metadata: {} });
+      const StreamSpecification = { StreamEnabled: isDone('StreamEnabled') };
+      const changed = { StreamSpecification, DeletionProtectionEnabled: isDone('DeletionProtection') };
+      return { Table: { ...performers.DescribeTable(input).Table, ...changed } };
+    },
+    ListTagsOfResource: () => ({ Tags: [{ Key: 'of' }] }),
+    Scan({ FilterExpression: filter, ExclusiveStartKey: after }) {
+      const found = after ? work.filter(() => filter.includes(':hooks')) : [itemKey.event(SPACE, 'evt_1')];
+      return { Items: found.map((item) => marshall(item)), ...(!after && { LastEvaluatedKey: {} }) };
+    },
+    Invoke: () => ({ Payload: JSON.stringify(response) }),
+    ListObjectsV2: () => ({ Contents: ['a', 'b'].filter((Key) => !isDone(`"Key":"${Key}"`)).map((Key) => ({ Key })) }),
+    GetObject: () => ({ Body: { transformToString: async () => JSON.stringify({ payload: '{"Records":[]}' }) } }),
+    ReceiveMessage: () => ({
+      Messages: ['a', 'b']
+        .filter((handle) => !isDone(`"ReceiptHandle":"${handle}"`))
+        .map((handle) => ({ ReceiptHandle: handle, Body: `{"QueueUrl":"quick","MessageBody":"${handle}"}` })),
+    }),
+  };
+  /** Runs a command, and fails one of its calls before or after the call has an effect. */
+  const run = async (line: string, failing = -1, isLost = false) => {
+    let calls = 0;
+    const call = (name: string) => (input: object) => {
+      const isFailing = calls++ === failing;
+      const isRead = /^(Describe|Get|List|Scan|Receive)/.test(name);
+      if (isFailing && (isRead || !isLost)) throw BUSY;
+      const change = `${name} ${JSON.stringify(input)}`;
+      if (/^(RestoreTable|UpdateT)/.test(name) && changes.has(change)) throw new Error('It is already enabled');
+      if (!isRead) changes.add(change);
+      const response = responses[name]?.(input, undefined) ?? {};
+      if (isFailing) throw BUSY;
+      return response;
+    };
+    const performers = new Proxy({}, { get: (_, name) => call(String(name)) });
+    return { ...(await ran(ops, line.split(' '), performers)), calls };
+  };
+  return { changes, run };
+}
+
+it.each([
+  'restore --at 2026-01-31T12:00:00Z',
+  'restore --at 2026-01-31T12:00:00Z --resume',
+  'replay events',
+  'replay schedules',
+  'replay since 2026-01-31T12:00:00Z',
+  'projects list',
+  'projects create --name Acme --email a@example.com',
+  'projects show prj_1',
+  'projects delete prj_1 --name Acme',
+  'projects enable-webhooks --since 2026-01-31T12:00:00Z',
+])('%s ends at each call to AWS that fails, and does the rest when it is repeated', async (command) => {
+  const line = `${command} --stack Service`;
+  const table = command.endsWith('--resume') ? TABLE : 'documents';
+  const { changes, run } = startDeployment(table);
+  const { status, calls } = await run(line);
+  expect([status, changes.size > 0]).toEqual([0, true]);
+  for (let failing = 0; failing < calls; failing++) {
+    for (const isLost of [false, true]) {
+      const other = startDeployment(table);
+      const stderr = 'AWS rejected the call (Busy): Try later.\n';
+      expect(await other.run(line, failing, isLost)).toMatchObject({ status: 1, stderr });
+      expect((await other.run(line)).status).toBe(0);
+      expect(other.changes).toEqual(changes);
+    }
+  }
 });
