@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { CORS_ALLOWED, CORS_EXPOSED, PREFLIGHT_SECONDS } from '../lib/http/headers.ts';
+import { CORS_ALLOWED, PREFLIGHT_SECONDS } from '../lib/http/headers.ts';
 import { allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
 import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
 import type { Functions } from './functions.ts';
@@ -43,7 +43,6 @@ function addPreflight(resource: apigateway.IResource, operations: readonly Opera
     allowOrigins: ['*'],
     allowMethods: operations.map(({ method }) => method),
     allowHeaders: CORS_ALLOWED,
-    exposeHeaders: CORS_EXPOSED,
     maxAge: Duration.seconds(PREFLIGHT_SECONDS),
   });
   // API Gateway creates this response from text (API Gateway Developer Guide, "Content type conversions").
