@@ -32,8 +32,6 @@ const PSEUDO: Record<string, string> = {
   'AWS::AccountId': ACCOUNT,
   'AWS::Partition': 'aws',
   'AWS::URLSuffix': 'amazonaws.com',
-  'AWS::StackName': 'local',
-  'AWS::NoValue': '',
 };
 
 /** A synthesized template whose references are resolved to resources on this machine. */
@@ -71,7 +69,6 @@ export class Template {
     const type = this.raw[id]?.Type;
     if (type === 'AWS::SQS::Queue') return `${this.places.queuesUrl}/${ACCOUNT}/${id}`;
     if (type === 'AWS::DynamoDB::Table') return `${this.places.tablePrefix}${id}`;
-    if (type === 'AWS::Lambda::Alias') return this.arn(String(this.resource(id).properties.FunctionName)); // of the function, which has one version here
     if (type === 'AWS::EC2::EIP') return '127.0.0.1'; // where local deliveries come from
     if (type === 'AWS::ApiGateway::Stage') return String(this.resource(id).properties.StageName);
     return id;

@@ -25,7 +25,6 @@ export function proxyEvent(
   const headers: Pairs = [...pairs(request.rawHeaders), ['X-Forwarded-Proto', 'http']];
   const search = parametersOf(query);
   const isBase64Encoded = body.length > 0 && isBinary(request.headers['content-type'], binaryMediaTypes);
-  const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return {
     resource,
     path,
@@ -43,7 +42,7 @@ export function proxyEvent(
       protocol: 'HTTP/1.1',
       httpMethod: method,
       identity: {
-        sourceIp,
+        sourceIp: request.socket.remoteAddress ?? '',
         userAgent: request.headers['user-agent'] ?? null,
       } as APIGatewayProxyEvent['requestContext']['identity'],
       path, // without the stage, as with a custom domain

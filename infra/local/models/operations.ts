@@ -37,20 +37,11 @@ function s3Operation({ method, path }: RawRequest): Operation | undefined {
   return method === 'PUT' ? { operation: 'PutObject', input: { Bucket, Key: decodeURIComponent(Key) } } : undefined;
 }
 
-const SCHEDULER_OPERATIONS: Readonly<Record<string, string>> = {
-  POST: 'CreateSchedule',
-  GET: 'GetSchedule',
-  DELETE: 'DeleteSchedule',
-};
-
-/** The name is in the path. Other members are in the body or in the query. */
+/** The name is in the path. Other members are in the body. */
 function schedulerOperation({ method, path, body }: RawRequest): Operation | undefined {
-  const { pathname, searchParams } = new URL(path, 'http://scheduler');
-  const [, resource, name = ''] = pathname.split('/');
-  const operation = SCHEDULER_OPERATIONS[method];
-  if (resource !== 'schedules' || !operation) return undefined;
-  const query = [...searchParams].map(([key, value]) => [key.replace(/^./, (first) => first.toUpperCase()), value]);
-  return { operation, input: { Name: decodeURIComponent(name), ...Object.fromEntries(query), ...parsed(body) } };
+  const [, resource, name = ''] = path.split('/');
+  if (resource !== 'schedules' || method !== 'POST') return undefined;
+  return { operation: 'CreateSchedule', input: { Name: decodeURIComponent(name), ...parsed(body) } };
 }
 
 /** The Query protocol: `Destination.ToAddresses.member.1=…` */

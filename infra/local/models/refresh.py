@@ -13,7 +13,6 @@ from botocore.loaders import Loader
 OPERATIONS = {
     "dynamodb": [
         "BatchGetItem",
-        "BatchWriteItem",
         "CreateTable",
         "DeleteItem",
         "DescribeTable",
@@ -25,17 +24,9 @@ OPERATIONS = {
         "UpdateItem",
     ],
     "s3": ["PutObject"],
-    "scheduler": ["CreateSchedule", "DeleteSchedule", "GetSchedule"],
+    "scheduler": ["CreateSchedule"],
     "ses": ["SendEmail"],
-    "sqs": [
-        "DeleteMessage",
-        "DeleteMessageBatch",
-        "GetQueueAttributes",
-        "GetQueueUrl",
-        "ReceiveMessage",
-        "SendMessage",
-        "SendMessageBatch",
-    ],
+    "sqs": ["DeleteMessage", "ReceiveMessage", "SendMessage", "SendMessageBatch"],
 }
 # Documentation and the code of the SDKs. What remains describes the values.
 KEPT = ("type", "required", "enum", "min", "max", "pattern", "union")

@@ -27,7 +27,7 @@ const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
 /** The REST protocol of EventBridge Scheduler, for one-shot schedules that send to a queue and delete themselves. */
 export class LocalScheduler {
   private readonly options: SchedulerOptions;
-  private readonly schedules = new Map<string, { schedule: Schedule; timer: NodeJS.Timeout }>();
+  private readonly timers = new Map<string, NodeJS.Timeout>();
 
   constructor(options: SchedulerOptions) {
     this.options = options;
@@ -36,23 +36,18 @@ export class LocalScheduler {
 
   readonly service: Service = ({ method, path, body, principal }) => {
     const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
-    if (!name) throw new ServiceError('ValidationException', 'The local Scheduler supports only schedules');
-    if (method === 'POST') return json(this.create(name, JSON.parse(body), principal));
-    const entry = [...this.schedules.entries()].find(([key]) => key.endsWith(`/${name}`));
-    if (!entry) throw new ServiceError('ResourceNotFoundException', `There is no schedule ${name}`, 404);
-    if (method === 'GET') return json({ Name: name, ...entry[1].schedule });
-    clearTimeout(entry[1].timer);
-    this.schedules.delete(entry[0]);
-    this.options.kept.delete(entry[0]);
-    return json({});
+    if (!name || method !== 'POST')
+      throw new ServiceError('ValidationException', 'The local Scheduler supports only CreateSchedule');
+    const created = this.create(name, JSON.parse(body), principal);
+    return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(created) };
   };
 
   count(): number {
-    return this.schedules.size;
+    return this.timers.size;
   }
 
   stop(): void {
-    for (const { timer } of this.schedules.values()) clearTimeout(timer);
+    for (const timer of this.timers.values()) clearTimeout(timer);
   }
 
   private create(name: string, schedule: Schedule, principal: string): unknown {
@@ -76,7 +71,7 @@ export class LocalScheduler {
     const { iam, kept } = this.options;
     iam.require(principal, 'scheduler:CreateSchedule', arn);
     iam.require(principal, 'iam:PassRole', Target.RoleArn, { 'iam:PassedToService': 'scheduler.amazonaws.com' });
-    if (this.schedules.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
+    if (this.timers.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
     kept.set(key, schedule);
     this.wait(key, schedule);
     return { ScheduleArn: arn };
@@ -87,13 +82,13 @@ export class LocalScheduler {
     const at = Date.parse(`${AT.exec(schedule.ScheduleExpression)?.[1]}Z`);
     const timer = setTimeout(
       () => {
-        this.schedules.delete(key);
+        this.timers.delete(key);
         this.fire(schedule.Target);
         kept.delete(key);
       },
       Math.max(0, at - now()) / speed,
     );
-    this.schedules.set(key, { schedule, timer });
+    this.timers.set(key, timer);
   }
 
   /** Sends the message with the role of the schedule. If that fails, sends it to the dead-letter queue. */
@@ -119,5 +114,3 @@ function parseObject(text: string): Record<string, unknown> | null {
     return null;
   }
 }
-
-const json = (value: unknown) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) });

@@ -26,10 +26,7 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 export function sqsService(queues: ReadonlyMap<string, LocalQueue>, iam: LocalIam): Service {
   return ({ action, body, principal }) => {
     const input = JSON.parse(body || '{}');
-    const name =
-      String(input.QueueUrl ?? input.QueueName)
-        .split('/')
-        .at(-1) ?? '';
+    const name = String(input.QueueUrl).split('/').at(-1) ?? '';
     const queue = queues.get(name);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
     iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
@@ -80,33 +77,16 @@ function sendBatch(queue: LocalQueue, entries: Entry[]) {
 }
 
 function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
-  const entries = (input.Entries ?? []) as Entry[];
   switch (action) {
     case 'SendMessage':
       return send(queue, input);
     case 'SendMessageBatch':
-      return sendBatch(queue, entries);
+      return sendBatch(queue, (input.Entries ?? []) as Entry[]);
     case 'ReceiveMessage':
       return { Messages: queue.receive(Number(input.MaxNumberOfMessages ?? 1)).map(toMessage) };
     case 'DeleteMessage':
       queue.delete(String(input.ReceiptHandle));
       return {};
-    case 'DeleteMessageBatch':
-      for (const { ReceiptHandle } of entries) queue.delete(String(ReceiptHandle));
-      return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
-    case 'GetQueueAttributes': {
-      const { visible, inFlight, delayed } = queue.counts();
-      return {
-        Attributes: {
-          QueueArn: queue.settings.arn,
-          ApproximateNumberOfMessages: String(visible),
-          ApproximateNumberOfMessagesNotVisible: String(inFlight),
-          ApproximateNumberOfMessagesDelayed: String(delayed),
-        },
-      };
-    }
-    case 'GetQueueUrl':
-      return { QueueUrl: input.QueueUrl ?? queue.settings.name };
     default:
       throw new ServiceError('UnsupportedOperation', `The local SQS does not support ${action}`);
   }
