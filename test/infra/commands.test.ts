@@ -116,7 +116,7 @@ it.each<[string, string | RegExp]>([
   [`ops replay since ${TIME} ${TIME}`, REPLAYS],
   ['ops replay', REPLAYS],
   ['ops replay since noon', 'since must be a past time with a time zone, such as 2026-01-31T12:00:00Z.'],
-  ['ops smoke --receiver here', '--receiver must be an http: or https: URL.'],
+  ["ops smoke --receiver ''", '--receiver must be an http: or https: URL.'],
   ['ops smoke --listen 0', '--listen must be an integer from 1 to 65535.'],
   [
     `ops smoke --directory ${directoryOf(CLOSED)} --listen ${TAKEN}`,
@@ -144,16 +144,16 @@ it.each<[string, string | RegExp]>([
   ['ops projects export prj_1 --stack service --output /dev/null/x', 'Cannot use /dev/null/x: not a directory.'],
   ['dev listen --base-url nowhere --key k', '--base-url must be an http: or https: URL.'],
   ["dev trigger document.created --base-url ''", '--base-url must be an http: or https: URL.'],
-  [`dev listen --base-url ${CLOSED}`, 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
+  [`dev listen --base-url ${CLOSED} --key ''`, 'Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.'],
   ["dev listen --secret ''", '--secret must not be empty.'],
   ['dev listen --secret whsec_!!', '--secret must have the base64 of at least 16 bytes after whsec_.'],
-  ['dev listen --forward-to here', '--forward-to must be an http: or https: URL.'],
+  ["dev listen --forward-to ''", '--forward-to must be an http: or https: URL.'],
   ['dev listen --events document.moved', /^The event type document\.moved does not exist\. The types are /],
   ['dev trigger', /^Name one event type: document\.created, /],
   ['dev trigger document.created document.deleted', /^Name one event type: document\.created, /],
   [`dev trigger document.changed --base-url ${CLOSED} --key k`, `Cannot reach ${CLOSED}: connection refused.`],
 ])('npm run %s states the reason in one sentence', async (line, reason) => {
-  const { status, stderr } = await run(line, DEPLOYED);
+  const { status, stderr } = await run(line, DEPLOYED, { variables: { DOCUMENT_SYNC_KEY: 'variable' } });
   expect([status, stderr.trimEnd().split('\n')]).toEqual([
     1,
     [reason instanceof RegExp ? expect.stringMatching(reason) : reason],
@@ -229,7 +229,10 @@ it.each([
     'enable-webhooks --since A --until B --project prj_1 --dry-run',
     { operation: 'enable-webhooks', id: 'prj_1', since: 'A', until: 'B', dry_run: true },
   ],
-  ["enable-webhooks --since A --project ''", { operation: 'enable-webhooks', id: '', since: 'A', dry_run: false }],
+  [
+    "enable-webhooks --since A --until '' --project ''",
+    { operation: 'enable-webhooks', id: '', since: 'A', until: '', dry_run: false },
+  ],
 ])('npm run ops -- projects %s passes its options to its function', async (line, input) => {
   const { status, stdout } = await run(`ops projects ${line} --stack service`, DEPLOYED);
   expect(status).toBe(0);
@@ -390,6 +393,7 @@ describe('a command that calls the API', () => {
     ['dev listen', 'GET /v1/webhooks?limit=1', 'live'],
     ['dev trigger document.created', 'POST /v1/events', 'live'],
     ['dev trigger document.created --key option', 'POST /v1/events', 'option'],
+    ["dev trigger document.created --key ''", 'POST /v1/events', 'Bearer'], // fetch trims the header
     ['dev trigger document.created --base-url URL/', 'POST /v1/events', 'variable'],
     ['dev trigger document.created --base-url URL --key option', 'POST /v1/events', 'option'],
   ])('npm run %s sends %s with the key %s', async (line, ...expected) => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { everyOption, synth } from './synth.ts';
 
 const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
 
@@ -13,4 +14,14 @@ it('the runbook names only log lines and settings that exist', () => {
   );
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !code.some((text) => text.includes(name)))).toEqual([]);
+});
+
+it('the runbook finds resources by their logical ids, and names alarms by a part of theirs', () => {
+  const ids = Object.keys(synth(everyOption).toJSON().Resources);
+  const found = (pattern: RegExp) => [...runbook.matchAll(pattern)].map(([, name = '']) => name);
+  const exact = [...found(/\$\(of (\w+)\)/g), ...found(/\b(\w+(?:Source|Logs))\b/g)];
+  const alarms = found(/\(`([A-Z]\w+)`\)/g);
+  expect([exact.length > 20, alarms.length > 5]).toEqual([true, true]);
+  expect(exact.filter((name) => !ids.includes(name))).toEqual([]);
+  expect(alarms.filter((name) => !ids.some((id) => id.includes(name)))).toEqual([]);
 });

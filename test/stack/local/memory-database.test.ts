@@ -104,17 +104,31 @@ describe('the database in memory', () => {
 });
 
 describe('a kept table', () => {
-  it('continues the sequence of its stream, of whose records all have expired', () => {
+  it('keeps the records of its stream for 24 hours, and continues their sequence', () => {
     const directory = temporaryDirectory();
     const { perform } = opened(new MemoryDatabase(directory));
     perform('CreateTable', TABLE);
     perform('PutItem', { Item: key('a') });
     perform('PutItem', { Item: key('b') });
     onTestFinished(() => void vi.useRealTimers());
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * HOUR_MS });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 23 * HOUR_MS });
+    expect(opened(new MemoryDatabase(directory)).records()).toHaveLength(2);
+    vi.setSystemTime(Date.now() + 2 * HOUR_MS);
     const later = opened(new MemoryDatabase(directory));
     later.perform('PutItem', { Item: key('c') });
     expect(later.records().map(({ dynamodb }) => Number(dynamodb.SequenceNumber))).toEqual([3]);
+  });
+
+  it('stores all changes of a transaction or none, and continues after a failure', () => {
+    const database = new MemoryDatabase();
+    const { perform, records } = opened(database);
+    perform('CreateTable', TABLE);
+    const large = { n: { N: '12345678901234567890' } }; // JSON cannot contain a BigInt
+    const TransactItems = [key('a'), { ...key('b'), ...large }].map((Item) => ({ Put: { TableName, Item } }));
+    expect(() => database.perform('TransactWriteItems', { TransactItems })).toThrow('BigInt');
+    expect([perform('Scan', {}), records()]).toMatchObject([{ Count: 0 }, []]);
+    perform('PutItem', { Item: key('c') });
+    expect(records()).toHaveLength(1);
   });
 
   it('performs a transaction that it could not store when it is sent again', () => {

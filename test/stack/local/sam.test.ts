@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type FunctionProperties, modulePathOf } from '../../../infra/local/lambda/lambda.ts';
 import { startSam } from '../../../infra/local/sam/start.ts';
 import { functionName } from '../../../infra/local/sam/template.ts';
@@ -71,7 +71,9 @@ describe('the services for sam local', () => {
   it('listen only on the given addresses', async () => {
     const emails = (host: string) =>
       fetch(sam.endpoints.url('emails').replace('127.0.0.1', host)).then((response) => response.json());
-    expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(emails))).toEqual([[], []]);
+    const sent = [{ to: 'a@example.com' }];
+    vi.spyOn(sam.ses, 'emails', 'get').mockReturnValue(sent as never);
+    expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(emails))).toEqual([sent, sent]);
     await expect(emails('127.0.0.3')).rejects.toThrow();
   });
 });

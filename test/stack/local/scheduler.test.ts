@@ -59,9 +59,9 @@ describe('a schedule', () => {
       throw new Error('The disk is full');
     });
     expect(() => vi.advanceTimersByTime(1000)).toThrow('full');
-    const { bodies } = createScheduler(kept());
+    const next = createScheduler(kept());
     vi.advanceTimersByTime(1000);
-    expect([bodies('main'), kept().size]).toEqual([['hello'], 0]);
+    expect([next.bodies('main'), kept().size, next.scheduler.count()]).toEqual([['hello'], 0, 0]);
   });
 
   it('has no effect if it cannot be stored', () => {

@@ -149,4 +149,12 @@ describe('a queue', () => {
     expect(deadLetters.receive(1)).toMatchObject([{ body: 'a', group: 'g' }]);
     expect([queue.counts(), kept.size]).toEqual([{ visible: 0, inFlight: 0, delayed: 0 }, 0]);
   });
+
+  it('continues with its own kept messages, and with the rest of their delays', () => {
+    const due = { queue: 'queue', body: 'a', group: 'g', sentAt: 0, visibleAt: Date.now() };
+    const messages = { due, delayed: { ...due, visibleAt: Date.now() + 900_000 }, other: { ...due, queue: 'other' } };
+    const queue = createQueue({ kept: new Map(Object.entries(messages)) });
+    expect(queue.receive(3)).toMatchObject([{ messageId: 'due', body: 'a', group: 'g', sentAt: 0 }]);
+    expect(queue.counts()).toEqual({ visible: 0, inFlight: 1, delayed: 1 });
+  });
 });

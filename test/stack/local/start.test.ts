@@ -53,7 +53,10 @@ describe('npm start', () => {
   });
 
   it.each([
-    [[], { port: 3000, receiverPort: 3001, database: 'memory' }],
+    [
+      [],
+      { port: 3000, receiverPort: 3001, database: 'memory', speed: 1, concurrency: 16, directory: resolve('.local') },
+    ],
     [['--port', '65535'], { port: 65535, receiverPort: 0 }],
     [['--port', '0', '--database', 'dynoxide'], { port: 0, receiverPort: 0, database: 'dynoxide' }],
     [['--port', '0', '--receiver-port', '70'], { port: 0, receiverPort: 70 }],

@@ -8,6 +8,7 @@ import { StreamPoller } from '../../../infra/local/lambda/stream-poller.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { Signal } from '../../../infra/local/services/signal.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
+import { startProxy } from '../../support/proxy.ts';
 import { request } from '../../support/service.ts';
 
 interface Batch {
@@ -156,7 +157,7 @@ describe('the poller of a stream', () => {
     expect(batches).toEqual([['1'], ['1'], ['1']]);
   });
 
-  it('passes records again to the next poller if it stops while they are processed', async () => {
+  it('passes records again if it stopped while they were processed, or if the stream no longer has its position', async () => {
     const { endpoint, stop } = await startMemoryDatabase();
     onTestFinished(stop);
     const call = async (operation: string, input: object) => {
@@ -165,7 +166,8 @@ describe('the poller of a stream', () => {
     };
     const created = await call('CreateTable', { ...TABLE, StreamSpecification: { StreamEnabled: true } });
     const arn = created.TableDescription.LatestStreamArn;
-    const kept = { endpoint, arn, positions: new Map<string, string>(), consumer: 'fn' };
+    const writes = new Signal();
+    const kept = { endpoint, arn, positions: new Map<string, string>(), consumer: 'fn', writes };
     const passedAfter = async (pk: string, processing: Promise<void>) => {
       await call('PutItem', { Item: { pk: { S: pk }, sk: { S: 'ITEM' } } });
       const { promise, resolve } = Promise.withResolvers<DynamoDBRecord[]>();
@@ -173,7 +175,7 @@ describe('the poller of a stream', () => {
         resolve(records);
         return processing;
       };
-      const options = { ...kept, consume, writes: new Signal(), windowMs: 0, batchSize: 100, clock: new LocalClock() };
+      const options = { ...kept, consume, windowMs: 0, batchSize: 100, clock: new LocalClock() };
       const poller = new StreamPoller(options);
       await poller.start();
       const records = await promise;
@@ -183,5 +185,14 @@ describe('the poller of a stream', () => {
     expect(await passedAfter('a', new Promise(() => {}))).toEqual(['a']);
     expect(await passedAfter('b', Promise.resolve())).toEqual(['a', 'b']);
     expect(await passedAfter('c', Promise.resolve())).toEqual(['c']);
+    let tries = 0;
+    kept.endpoint = await startProxy(endpoint, {
+      response(response, { body }) {
+        if (!body.includes('AFTER_SEQUENCE_NUMBER') || tries++ > 0) return;
+        Object.assign(response, { status: 400, body: Buffer.from('{"__type":"a#TrimmedDataAccessException"}') });
+        writes.give(); // the poller looks again
+      },
+    });
+    expect(await passedAfter('d', Promise.resolve())).toEqual(['a', 'b', 'c', 'd']);
   });
 });

@@ -92,14 +92,19 @@ describe('npm run ops -- smoke', () => {
     expect(emails.filter(({ to }) => to.includes(project.email))).toHaveLength(1);
   });
 
-  it('fails when a check fails', async () => {
+  it('causes every kind of problem that AWS can break, and fails when a check fails', async () => {
     const { adminKey } = await service.project();
-    const response: Breakage['response'] = (response, { path }) => {
-      if (path.endsWith('/nothing')) response.body = Buffer.from('\u009b2J');
+    const codes = new Set<string>();
+    const response: Breakage['response'] = (response) => {
+      if (response.status >= 400) codes.add(JSON.parse(String(response.body)).code);
+      if (response.status === 413) response.body = Buffer.from('\u009b2J');
     };
     const args = ['smoke', '--key', adminKey, '--base-url', await startProxy(service.stack.baseUrl, { response })];
     const { status, stdout } = await ran(ops, args);
     expect([status, stdout]).toEqual([1, expect.stringContaining(' passed, 1 failed, 2 skipped\n')]);
+    const ofGateway = ['unauthorized', 'insufficient_permissions', 'route_not_found', 'payload_too_large'];
+    const ofFunctions = ['method_not_allowed', 'ip_not_allowed', 'document_not_allowed'];
+    expect([...codes].sort()).toEqual([...ofGateway, ...ofFunctions].sort());
     expect(stdout).toContain('\\u009b2J');
   });
 
@@ -159,9 +164,9 @@ describe('a check fails', () => {
     expect(await outcomeOf(REVOKED, { service: { request } })).toMatchObject({ outcome: 'failed', reason });
   });
 
-  it('when the tunnel changes a delivery', async () => {
+  it('when the tunnel changes the last delivery', async () => {
     const request: Breakage['request'] = (request) => {
-      request.body = Buffer.from(`${request.body} `);
+      if (request.body.includes('connection.lost')) request.body = Buffer.from(`${request.body} `);
     };
     const reason = expect.stringContaining('is not the signature of the body');
     expect(await outcomeOf(SIGNED, { tunnel: { request } })).toMatchObject({ outcome: 'failed', reason });
