@@ -8,6 +8,7 @@ import { itemKey } from '../../lib/aws/items.ts';
 import { TIME_TO_LIVE } from '../../lib/deployment.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { type Performers, ran } from '../support/shell.ts';
+import { synth } from './synth.ts';
 
 const deploymentFile = join(temporaryDirectory(), 'deployment.json');
 
@@ -321,20 +322,26 @@ describe('replay schedules', () => {
   });
 });
 
+const { Outputs, Resources } = synth({}).toJSON();
 const BUSY = Object.assign(new Error('Try later'), { name: 'Busy', $metadata: {} });
 
-/** A deployment with stored work, and the calls with which commands change it. AWS rejects some of them the second time. */
+/** A deployment of the template with stored work, and the calls with which commands change it. AWS rejects some of them the second time. */
 function startDeployment(table: string) {
   const changes = new Set<string>();
   const isDone = (part: string) => [...changes].some((change) => change.includes(part));
-  const names = [...outputs, 'ProjectsFunction', 'CreateProjectFunction'];
   const delivery = { ...itemKey.delivery('whk_1', 'evt_1'), status: 'retrying', run: 0, attempt: 1, attempts: [] };
   const work = [itemKey.webhook(SPACE, 'whk_1'), delivery, { ...itemKey.connection(SPACE, 'con_1'), id: 'con_1' }];
   const response = { name: 'Acme', state: 'deleted', data: [], webhooks: 0, next: null, batchItemFailures: [] };
   const responses: Performers = {
     ...performers,
     ...using(table),
-    DescribeStacks: () => ({ Stacks: [{ Outputs: names.map((name) => ({ OutputKey: name, OutputValue: name })) }] }),
+    DescribeStacks: () => ({
+      Stacks: [{ Outputs: Object.keys(Outputs).map((OutputKey) => ({ OutputKey, OutputValue: OutputKey })) }],
+    }),
+    DescribeStackResource(input) {
+      if (!(input.LogicalResourceId in Resources)) throw new Error('The stack has no such resource');
+      return performers.DescribeStackResource(input);
+    },
     DescribeTable(input) {
       if (input.TableName === TABLE && !isDone('RestoreTable'))
         throw new ResourceNotFoundException({ message: 'It does not exist', $metadata: {} });
