@@ -118,4 +118,4 @@ export function keysWithProject(table: Table) {
 
 /** The key is neither rotated nor revoked, and its allowlist is still the one that the new key gets. */
 const isAsRead = ({ cidrs }: KeyRecord): Condition =>
-  all(exists, isAbsent('replacedBy'), isAbsent('revokedAt'), is('cidrs', cidrs));
+  all(isAbsent('replacedBy'), isAbsent('revokedAt'), is('cidrs', cidrs));
