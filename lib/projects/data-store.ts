@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { all, exists, is, isAbsent, isNew, put, update } from '../aws/expressions.ts';
+import { is, isNew, put, update } from '../aws/expressions.ts';
 import { type ItemKey, itemKey, keyOf } from '../aws/items.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
@@ -75,7 +75,7 @@ export function projectData(table: Table) {
     async beginDeletion({ id, name }: ProjectRecord, deletion: DeletionRecord): Promise<boolean> {
       const { startedAt } = deletion;
       const stop = { suspendedAt: startedAt, deletingAt: startedAt };
-      const stopped = update(itemKey.project(id), stop, all(exists, is('name', name), isAbsent('deletingAt')));
+      const stopped = update(itemKey.project(id), stop, is('name', name));
       const begun = put({ ...itemKey.deletion(id), ...deletion }, isNew);
       return (await table.write([stopped, begun])).length === 0;
     },
