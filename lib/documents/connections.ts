@@ -147,7 +147,7 @@ export const mayClose = ({ token }: Caller, { credentialId }: ConnectionRecord):
 export function mayRenew(caller: Caller, owned: ConnectionRecord, nodeId: string): boolean {
   if (mayClose(caller, owned)) return true;
   const { credentialId, documentKey } = owned;
-  const hasSameParent = credentialId.startsWith('tok_') && keyIdOfToken(credentialId) === caller.keyId;
+  const hasSameParent = keyIdOfToken(credentialId) === caller.keyId;
   const coversDocument = documentKey === undefined || reaches(caller, documentKey);
   return hasSameParent && owned.nodeId === nodeId && coversDocument;
 }
