@@ -10,6 +10,7 @@ const TRANSIENT = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'ServiceUnavailable',
+  'Throttling',
   'ThrottlingException',
   'TimeoutError',
   'TransactionConflictException',

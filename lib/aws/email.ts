@@ -1,6 +1,7 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { allDone } from '../concurrency.ts';
 import { type Email, emailText } from '../projects/emails.ts';
+import { domainError } from './domain-errors.ts';
 import { failureReporter } from './log.ts';
 import { newVariable, type Runtime, variable } from './runtime.ts';
 
@@ -29,7 +30,7 @@ export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log
           }),
         )
         .catch((error: unknown) => {
-          if (!isRejection(error)) throw error;
+          if (!isRejection(error)) throw domainError(error);
           rejections.push(error);
         });
     };

@@ -52,3 +52,18 @@ describe('a write with a lost response, which the SDK repeats', () => {
       expect(await run(id, lost), `write ${lost}`).toEqual({ writes, ...clean });
   });
 });
+
+const COMMANDS = ['Get', 'Query', ...WRITES, 'SendMessageBatch', 'SendEmail'];
+
+describe('a request during which AWS throttles calls', () => {
+  it.each(changing)('is accepted, or can be sent again later: %s', async (id) => {
+    for (const command of COMMANDS) {
+      const scene = await newScene();
+      const throttled = { name: command === 'SendEmail' ? 'Throttling' : 'ThrottlingException', $metadata: {} };
+      scene.service.faults.around = ({ name }, act) =>
+        name === command ? Promise.reject(Object.assign(new Error('Rate exceeded'), throttled)) : act();
+      const { status, headers } = await perform(scene, id);
+      expect(status < 300 || [status, headers['retry-after']], command).toEqual(status < 300 || [503, '1']);
+    }
+  });
+});
