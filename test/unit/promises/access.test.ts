@@ -3,8 +3,17 @@ import type { CallerType } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import type { Permission } from '../../../lib/keys/token.ts';
 import { code, mint } from '../../support/documents.ts';
+import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
-import { newScene, type Protected, perform, protectedOperations, type Scene, withoutEffect } from './scene.ts';
+import {
+  newScene,
+  type Protected,
+  perform,
+  plainJson,
+  protectedOperations,
+  type Scene,
+  withoutEffect,
+} from './scene.ts';
 
 const CALLERS: readonly [CallerType, Permission[]][] = [
   ['admin', []],
@@ -75,5 +84,23 @@ describe('a resource', () => {
     const scene = await newScene();
     expect((await perform(scene, 'deleteWebhook')).status).toBe(204);
     expect(code(await withoutEffect(scene, () => perform(scene, id)))).toEqual([404, 'not_found']);
+  });
+});
+
+describe('a project and an environment', () => {
+  it.each(protectedOperations)('are as good as alone: %s', async (id) => {
+    const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
+    const scene = await newScene();
+    const resultWith = async (client: Client, query: string) => {
+      const { status, body, headers: received } = await perform(scene, id, { headers, client, query });
+      return [status, received['idempotency-replayed'], plainJson(body)];
+    };
+    const alone = async (query = '') => resultWith((await memoryService().project()).admin, query);
+    expect((await perform(scene, id, { headers })).status).toBeLessThan(300);
+    const { admin } = await scene.service.project();
+    expect(await resultWith(admin, '')).toEqual(await alone());
+    const isOfProject = /^\/v1\/(keys|tokens|audit|project)/.test(operations[id].path); // these are in no environment
+    const sandbox = '?environment=sandbox';
+    if (!isOfProject) expect(await resultWith(scene.admin, sandbox)).toEqual(await alone(sandbox));
   });
 });

@@ -22,7 +22,7 @@ function observe({ service }: Scene, found: Set<string>): void {
   service.faults.command = (name, input) => {
     const { RequestItems, ...own } = input as Read;
     const read: Read = RequestItems ? (Object.values(RequestItems)[0] ?? {}) : own;
-    if (!['Get', 'Query', 'BatchGet'].includes(name) || read.IndexName || read.ConsistentRead) return undefined;
+    if (!['Get', 'Query', 'BatchGet', 'Scan'].includes(name) || read.IndexName || read.ConsistentRead) return undefined;
     const pk = read.Key?.pk ?? read.Keys?.[0]?.pk ?? Object.values(read.ExpressionAttributeValues ?? {})[0];
     found.add(`${name} ${String(pk).split('#')[0]}`);
     return undefined;
@@ -40,5 +40,9 @@ it('reads the latest state, except for lists', async () => {
   const scene = await newScene();
   observe(scene, found);
   for (const id of reading) expect((await perform(scene, id)).status, id).toBe(200);
+  const { service, projectId: id } = scene;
+  await service.administer({ operation: 'list' });
+  for (const operation of ['show', 'export', 'delete'])
+    await service.administer({ operation, id, ...(operation === 'delete' && { name: 'Test' }) });
   expect([...found].sort()).toEqual(EVENTUAL);
 });

@@ -163,25 +163,28 @@ export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): 
 }
 
 /** Members with random values, and those about the use of a key. */
-const VOLATILE = /^(writeId|hash|hint|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|sent)$/;
+const VOLATILE =
+  /^(writeId|hash|hint|secret_hint|token|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|sent)$/;
 const ID = /\b(prj|key|evt|whk|aud|tok|syn)_[A-Za-z0-9]+|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const PARTITION = /(#(?:failed|canceled|skipped|retrying|pending))#\w+/g;
 
+const plain = (text: string) => text.replace(ID, '$1').replace(TIME, 'time').replace(PARTITION, '$1');
+/** The JSON of a value without random and time. */
+export const plainJson = (value: unknown): string =>
+  plain(
+    JSON.stringify(value, (name, each) =>
+      VOLATILE.test(name) ? undefined : typeof each === 'number' && each > 1e9 ? 'time' : each,
+    ) ?? '',
+  );
+
 /** What a project has after all work is done, without random and time. */
 export async function stateOf({ service }: Scene): Promise<string[]> {
   await service.settle();
-  const plain = (text: string) => text.replace(ID, '$1').replace(TIME, 'time').replace(PARTITION, '$1');
   const items = [...service.db.items()].filter(
     ({ pk }) => !/^(IDEMPOTENCY|EMAILS|SLOTS|FIGURES|VERSION)#/.test(String(pk)),
   );
-  const texts = items.map(({ pk, sk, ...item }) =>
-    plain(
-      JSON.stringify([String(pk).split('#')[0], sk, item], (name, value) =>
-        VOLATILE.test(name) ? undefined : typeof value === 'number' && value > 1e9 ? 'time' : value,
-      ),
-    ),
-  );
+  const texts = items.map(({ pk, sk, ...item }) => plainJson([String(pk).split('#')[0], sk, item]));
   const emails = service.emails.map(({ subject }) => plain(subject));
   return [...texts, ...emails].sort();
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RUNNING_MS } from '../../../lib/http/idempotency-store.ts';
 import { operations } from '../../../lib/http/operations.ts';
+import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { changed } from '../../support/changed.ts';
 import { listed } from '../../support/documents.ts';
@@ -154,6 +155,22 @@ describe('a consumer of delayed messages', () => {
     expect(effects).toBeGreaterThan(1);
     for (let failing = 1; failing <= effects; failing++)
       expect((await afterFailure(failing)).state, `effect ${failing} of ${effects}`).toEqual(state);
+  });
+});
+
+describe('the work of a project that is deleted before it is done', () => {
+  it.each(changing)('fails nowhere, and leaves only the record of the deletion: %s', async (operation) => {
+    const scene = await newScene();
+    const { service, projectId: id } = scene;
+    await perform(scene, operation);
+    const { name } = (await service.administer({ operation: 'show', id })) as { name: string };
+    const remove = () => service.administer({ operation: 'delete', id, name });
+    await remove();
+    await service.clock.advance(SETTLE_MS);
+    expect(await remove()).toMatchObject({ state: 'deleted' });
+    await service.settle();
+    expect(service.failures).toEqual([]);
+    expect([...service.db.items()].map(({ pk }) => pk).sort()).toEqual([`DELETION#${id}`, 'VERSION#LAYOUT']);
   });
 });
 
