@@ -65,9 +65,12 @@ describe('keys', () => {
     });
   });
 
-  it('does not rotate a key whose allowlist has changed since it was read', async () => {
+  it.each<[string, (id: string) => Promise<boolean>]>([
+    ['its allowlist has changed', (id) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
+    ['it was revoked', (id) => keys.revoke(id, now, [])],
+  ])('are not rotated if %s since they were read', async (_, change) => {
     const old = await create();
-    await keys.setCidrs(old.id, ['192.0.2.1/32'], []);
+    await change(old.id);
     const fresh = newKey();
     expect(await keys.rotate(old, fresh, now + HOUR_MS, [])).toBe(false);
     expect([(await stored(old.id))?.replacedBy, await keys.get(fresh.id)]).toEqual([undefined, undefined]);
@@ -84,6 +87,7 @@ describe('keys', () => {
   it('are not created by a change when they are missing', async () => {
     const missing = newKey();
     expect(await keys.revoke(missing.id, now, [])).toBe(false);
+    expect(await keys.setCidrs(missing.id, [], [])).toBe(false);
     expect(await keys.setRevokedTokens(missing, ['tok_1'], [])).toBe(false);
     await keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] });
     expect(await keys.get(missing.id)).toBeUndefined();

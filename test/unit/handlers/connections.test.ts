@@ -98,6 +98,7 @@ describe('the owner of a connection', () => {
     'writer opens, other renews at engine, writer cannot renew, writer cannot close, admin renews, key closes',
     // A token without write has its own ids.
     'reader opens, other renews at engine, reader opens, reader closes, admin renews, key closes',
+    'reader opens, writer opens, writer closes, reader renews, reader closes',
     'writer opens, sandbox does not find, key closes, key does not find',
     'reader opens, sandbox does not find, key closes, key does not find',
     'writer opens, writer2 cannot renew at node-2, writer2 cannot close, writer2 renews, writer cannot close, writer2 closes',

@@ -117,7 +117,7 @@ describe('connections and sync cycles', () => {
     const one = service.as(await mint(owner, ['a:*'], ['read'], 600));
     const two = service.as(await mint(owner, ['a:*'], ['read'], 600));
     await renew(one, 'phone-9');
-    await service.clock.advance(10_000);
+    service.clock.skip(10_000); // its check is late
     expect((await renew(two, 'phone-9', 'm')).status).toBe(200);
     expect(code(await renew(one, 'phone-9'))).toEqual([409, 'conflict']);
   });
