@@ -69,7 +69,7 @@ export const In = ({ to }: { to: string }) => (
 
 /** Shows how long a state has lasted in its largest unit, and when it began on hover. */
 export function Elapsed({ since }: { since: string }) {
-  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1000));
+  const seconds = Math.floor((useNow() - Date.parse(since)) / 1000);
   return (
     <time dateTime={since} title={`since ${DATE_TIME.format(new Date(since))}, ${utc(since)}`}>
       {partsOf(seconds)[0]}

@@ -80,8 +80,6 @@ export function createCall(key: string, environment: Environment, onUnauthorized
       `.${template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''))}`,
       location.href,
     );
-    url.search = '';
-    url.hash = '';
     for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
       if (value) url.searchParams.set(name, String(value));
     }
