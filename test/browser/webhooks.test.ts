@@ -94,15 +94,21 @@ describe('a webhook', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('Before');
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
     await page.getByLabel('Description').fill('Saved');
-    const held = Promise.withResolvers<void>();
+    const [typed, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await page.route(`**/v1/webhooks/${id}?*`, async (route) => {
-      if (route.request().method() === 'GET') await held.promise;
+      await (route.request().method() === 'GET' ? held : typed).promise;
       await route.continue();
     });
     await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Requests per second').fill('6');
+    typed.resolve();
     await page.getByText('Webhook updated.').waitFor();
     expect(await page.getByLabel('Description').inputValue()).toBe('Saved'); // before the page has read it
     held.resolve();
+    await leaveAndReturn();
+    await page.getByText('Your unsaved changes were restored.').waitFor(); // those after the click on Save
+    expect(await page.getByLabel('Requests per second').inputValue()).toBe('6');
+    await page.getByRole('button', { name: 'Discard them' }).click();
     await leaveAndReturn();
     await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Saved');
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
@@ -395,24 +401,26 @@ describe('a webhook with a rate limit', () => {
     await publish(project.admin);
     await eventually(async () => (await project.admin('GET', '/v1/stats?group_by=at')).body.data[0]?.skipped === 1);
     await project.admin('PATCH', webhook, { body: { status: 'enabled' } });
-    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`, { timezoneId: 'America/Phoenix' });
     await page.getByText('faster than its rate limit of 5 per second').waitFor();
     await page.getByRole('link', { name: '1 delivery was skipped' }).click();
     await expect.poll(() => page.url()).toContain('status=skipped');
     await page.getByRole('button', { name: 'Recover skipped deliveries' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 delivery will be sent again.').waitFor();
-    const hourAgo = Date.now() - 3_600_000;
-    const local = new Date(hourAgo - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-    await dialog.getByLabel('Until').fill(local);
+    const minuteIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 16);
+    const [since, until] = [minuteIn(-1), minuteIn(1)];
+    const [localSince, localUntil] = [minuteIn(-1 - 7), minuteIn(1 - 7)];
+    await dialog.getByLabel('Until').fill(localSince);
     await dialog.getByText('There is nothing to send again.').waitFor();
-    await dialog.getByLabel('Until').fill('');
-    await dialog.getByLabel('Since').fill(local);
+    await dialog.getByLabel('Since').fill(localUntil); // after the end
+    await dialog.getByText('Counting…').waitFor({ state: 'detached' });
+    await dialog.getByLabel('Until').fill(localUntil);
+    await dialog.getByLabel('Since').fill(localSince);
     await dialog.getByText('1 delivery will be sent again.').waitFor();
     const posted = page.waitForRequest((request) => request.method() === 'POST');
     await page.getByRole('button', { name: 'Recover', exact: true }).last().click();
-    const since = `${new Date(hourAgo).toISOString().slice(0, 16)}:00.000Z`;
-    expect((await posted).postDataJSON()).toEqual({ since });
+    expect((await posted).postDataJSON()).toEqual({ since: `${since}:00.000Z`, until: `${until}:00.000Z` });
     await page.getByText('The delivery was sent again.').waitFor();
     await eventually(() => receiver.received.length === 1);
     await page.getByRole('button', { name: 'Done' }).click();
@@ -600,6 +608,9 @@ describe('the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No deliveries match these filters.').waitFor();
+    const readSoon = page.waitForRequest(/status=failed/);
+    await page.clock.runFor(6000);
+    await readSoon;
     expect(new URL(page.url()).hash).toContain('status=failed');
     await page.goBack();
     await expect.poll(() => rows.count()).toBe(25);
@@ -609,6 +620,9 @@ describe('the delivery log', () => {
     await page.route('**/deliveries?*type=sync.completed*', (route) => route.fulfill(older));
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('There are older ones.').waitFor();
+    requests.length = 0;
+    await page.clock.runFor(21_000);
+    expect(requests.filter((url) => url.includes('type=sync.completed'))).toEqual([]); // only every 30 s
     await page.goBack();
 
     // Redelivers many deliveries by keyboard. Failed requests are listed with the reason.
@@ -1006,6 +1020,12 @@ describe('a page whose service is unavailable', () => {
     await page.clock.runFor(61_000);
     await page.evaluate(() => Object.assign(document, { visibilityState: 'visible' }));
     expect(requests).toEqual([]); // while the page was hidden
+    const slow = Promise.withResolvers<void>();
+    await page.route('**/v1/webhooks?*', (route) => slow.promise.then(() => route.continue()));
+    await page.clock.runFor(91_000); // a read that takes long is not repeated
+    expect(requests.filter((url) => url.includes('/v1/webhooks?'))).toHaveLength(1);
+    slow.resolve();
+    await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
     await page.route('**/v1/**', (route) => route.fulfill({ status: 503, body: '' }));
     await page.clock.runFor(31_000); // the page refreshes everything
     await page.getByRole('alert').waitFor();

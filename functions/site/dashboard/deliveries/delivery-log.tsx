@@ -64,7 +64,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
   const isFiltered = Boolean(status || type || since || until || cursor);
   // Empty results take the longest to find.
   const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
-  useRepeated(cursor === '' ? everyMs : null, loaded.reload);
+  useRepeated(cursor === '' ? everyMs : null, loaded);
   return (
     <Panel
       title="Deliveries"

@@ -60,7 +60,7 @@ export function useDelivery(webhookId: string, eventId: string): LoadedDelivery 
   });
   const isAwaited = serverNow() - Date.parse(event.value?.timestamp ?? '') < FIRST_ATTEMPT_MS;
   const isMoving = delivery.value ? isUnderWay(delivery.value.status) : isAwaited;
-  useRepeated(isMoving ? REFRESH_MS : null, delivery.reload);
+  useRepeated(isMoving ? REFRESH_MS : null, delivery);
   return { event, delivery, isAwaited };
 }
 

@@ -23,7 +23,7 @@ export function EventPage({ id, open }: { id: string; open: string }) {
   const event = useRead('GET /v1/events/{id}', { path: { id } });
   const deliveries = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
   const list: DeliveryList = { open, at: (delivery) => linkTo(environment, ['events', id], { delivery }) };
-  useRepeated(event.problem ? null : REFRESH_MS, deliveries.reload);
+  useRepeated(event.problem ? null : REFRESH_MS, deliveries);
   return (
     <>
       <ItemPage section="events" title="Events" of={event}>

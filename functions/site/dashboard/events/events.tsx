@@ -108,7 +108,7 @@ function useEvents(filter: Filter, status: string, cursor: string) {
     () => (undelivered ? undelivered(Number(cursor) || PAGE) : latestEvents(call, filter, cursor)),
     Number(cursor) || 0,
   );
-  useRepeated(undelivered || cursor ? null : REFRESH_MS, loaded.reload);
+  useRepeated(undelivered || cursor ? null : REFRESH_MS, loaded);
   return loaded;
 }
 

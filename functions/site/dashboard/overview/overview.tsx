@@ -20,11 +20,7 @@ export function Overview() {
   const summaries = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours']));
   const project = useProject();
   const keys = useKeys();
-  useRepeated(REFRESH_MS, () => {
-    webhooks.reload();
-    stats.reload();
-    summaries.reload();
-  });
+  useRepeated(REFRESH_MS, webhooks, stats, summaries);
   return (
     <>
       <PageTitle>Overview</PageTitle>

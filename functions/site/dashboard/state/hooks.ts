@@ -31,14 +31,18 @@ export function useLoaded<Value>(key: string, load: () => Promise<Result<Value>>
   return { ...current, reload: () => setReloads((last) => last + 1) };
 }
 
-/** Calls `act` at an interval while the page is visible, unless `everyMs` is `null`. */
-export function useRepeated(everyMs: number | null, act: () => void): void {
-  const latest = useRef(act);
-  latest.current = act;
+/**
+ * Reloads values at an interval while the page is visible, unless `everyMs` is `null`. A read that takes longer is not repeated, because
+ * its result would be dropped.
+ */
+export function useRepeated(everyMs: number | null, ...all: readonly Omit<Loaded<unknown>, 'value'>[]): void {
+  const latest = useRef(all);
+  latest.current = all;
   useEffect(() => {
     if (everyMs === null) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') latest.current();
+      if (document.visibilityState !== 'visible') return;
+      for (const { loading, reload } of latest.current) if (!loading) reload();
     }, everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
@@ -97,7 +101,7 @@ export function useDraft<Values>(form: string, initial: Values): Draft<Values> {
     setValue(next);
   };
   const saved = () => {
-    drafts.delete(form);
+    if (drafts.get(form) === value) drafts.delete(form); // otherwise the user has changed it during the request
     setRestored(false);
   };
   return {

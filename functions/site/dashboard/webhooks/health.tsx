@@ -25,7 +25,7 @@ export function Health({ of: webhook, version }: HealthProps) {
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const read = () => readStats(call, PERIODS[period], webhook.id);
   const stats = useLoaded(`${webhook.id} ${period}`, read, version);
-  useRepeated(REFRESH_MS, stats.reload);
+  useRepeated(REFRESH_MS, stats);
   const since = webhook.status === 'disabled' ? webhook.disabled_at : webhook.failing_since;
   const logOf = (from: number, until: number) =>
     linkTo(environment, ['webhooks', webhook.id], { since: iso(from), until: iso(until) });

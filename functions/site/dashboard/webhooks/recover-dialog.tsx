@@ -85,7 +85,7 @@ function RecoveryProgress({ of: id, count, window }: ProgressProps) {
   const most = useRef(count);
   most.current = Math.max(most.current, missed.value?.count ?? 0);
   const started = Math.min(count, most.current - (missed.value?.count ?? most.current));
-  useRepeated(started < count ? PROGRESS_MS : null, missed.reload);
+  useRepeated(started < count ? PROGRESS_MS : null, missed);
   if (count === 0) return <p>{recoveredText(0)}</p>;
   return (
     <>

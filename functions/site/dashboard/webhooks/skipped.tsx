@@ -18,7 +18,7 @@ export function Skipped({ of: { id, max_per_second }, version, onRecover }: Skip
   const { call } = useSession();
   const read = () => call('GET /v1/stats', { query: { webhook_id: id, group_by: 'webhook_id' } });
   const stats = useLoaded(id, read, version);
-  useRepeated(REFRESH_MS, stats.reload);
+  useRepeated(REFRESH_MS, stats);
   const count = stats.value?.data[0]?.skipped ?? 0;
   if (count === 0) return null;
   return (

@@ -32,7 +32,7 @@ export function WebhookPage({ id, tab, query }: PageProps) {
   const [isRecovering, setRecovering] = useState(query.get('recover') === '1');
   const loaded = useRead('GET /v1/webhooks/{id}', { path: { id } }, version);
   const reload = () => setVersion((last) => last + 1);
-  useRepeated(REFRESH_MS, loaded.reload);
+  useRepeated(REFRESH_MS, loaded);
   const isSearch = [...query.keys()].some((name) => !NOT_SEARCH.has(name)); // then the log comes first
   const health = (of: Webhook) => <Health key="health" of={of} version={version} />;
   const log = (of: Webhook) => <DeliveryLog key="log" webhook={of} query={query} version={version} onChange={reload} />;

@@ -51,10 +51,7 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
     replaceBy(linkTo(environment, ['webhooks'], { ...Object.fromEntries(query), ...change }));
   const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // loads more slowly
-  useRepeated(REFRESH_MS, () => {
-    loaded.reload();
-    stats.reload();
-  });
+  useRepeated(REFRESH_MS, loaded, stats);
   const create = (
     <ButtonLink to={['webhooks', 'new']} kind="primary">
       Create Webhook
