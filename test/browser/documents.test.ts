@@ -66,6 +66,7 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('There is a document with this key.').waitFor();
     await page.getByLabel('Document key').fill(' org:acme:doc-2 ');
+    expect(await page.getByText('There is a document with this key.').count()).toBe(0);
     await fields.clear();
     await fields.pressSequentially('["/"]'); // does not open the search
     await page.getByRole('button', { name: 'Create' }).click();
@@ -125,7 +126,9 @@ describe('the documents', () => {
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByText('Edit revision 4').waitFor(); // saved and canceled texts are not restored
       expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
-      await fields.fill('{"title": "Canceled"}');
+      await fields.fill(JSON.stringify({ ...Array(1001).fill('Canceled') }));
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('fields must have at most 1000 members.').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
     }
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -144,6 +147,17 @@ describe('the documents', () => {
     await saveInVain();
     await page.getByRole('button', { name: 'Edit the new version' }).click();
     await expect.poll(() => fields.inputValue()).toContain('"Theirs"');
+
+    // A restored text that is discarded takes its conflict with it.
+    await page.goBack();
+    await heading(page, 'Documents').waitFor();
+    await page.goForward();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await put(admin, 'org:acme:doc-1', { title: 'Latest' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Nothing was saved.').waitFor();
+    await page.getByRole('button', { name: 'Discard them' }).click();
+    await page.getByText('Nothing was saved.').waitFor({ state: 'detached' });
     await admin('DELETE', '/v1/documents/org:acme:doc-1');
     await saveInVain();
     await page.locator('.callout').getByRole('alert').waitFor();

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../../../lib/printable.ts';
 import { Button, ButtonLink, Form, Link, PageTitle, Panel } from '../components/basics.tsx';
-import { Confirm } from '../components/dialog.tsx';
 import { Callout, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import { otherProblem, violationOf } from '../components/violations.ts';
@@ -14,7 +13,7 @@ import { FieldsInput } from './fields-input.tsx';
 type Fields = Document['fields'];
 /** Formats fields with invisible characters as JSON escapes, which does not change the value. */
 const textOf = (fields: Fields): string => visible(JSON.stringify(fields, null, 2));
-const etagOf = ({ revision }: Pick<Document, 'revision'>): string => `"${revision}"`;
+export const etagOf = ({ revision }: Pick<Document, 'revision'>): string => `"${revision}"`;
 
 /** Parses fields. Numbers keep their digits. */
 function fieldsOf(text: string): Result<Fields> {
@@ -62,15 +61,18 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
   const compare = async () => setNewer(await reading.send());
   const goOnFrom = (document: Document, next: string) => {
     draft.set({ text: next, base: document });
-    setNewer(undefined);
+    sending.clear();
+  };
+  const discard = () => {
+    draft.discard();
     sending.clear();
   };
   return (
     <Panel title={`Edit revision ${base.revision}`}>
       <Form onSubmit={submit}>
-        <RestoredDraft of={draft} />
+        <RestoredDraft of={{ ...draft, discard }} />
         <FieldsInput {...draft.field('text')} takesFocus />
-        {!isStale && <ProblemNote problem={sending.problem} />}
+        {!isStale && <ProblemNote problem={otherProblem(sending.problem, [])} />}
         {isStale && (
           <Callout kind="warning">
             <p>
@@ -141,6 +143,10 @@ export function NewDocument() {
             placeholder="org:acme:doc-1"
             error={problem && keyError}
             {...draft.field('key')}
+            onInput={(next) => {
+              draft.set({ ...draft.value, key: next });
+              sending.clear(); // it concerns the key that was sent
+            }}
           />
           <FieldsInput {...draft.field('text')} />
           {exists && (
@@ -160,38 +166,5 @@ export function NewDocument() {
         </Form>
       </Panel>
     </>
-  );
-}
-
-/** Deletes the document only if it still has the revision that is shown. */
-export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
-  const { call, environment } = useSession();
-  const key = document.document_key;
-  const remove = async () => {
-    const headers = { 'If-Match': etagOf(document) };
-    const { value, problem } = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
-    if (!problem) return { value };
-    const isStale = problem.code === 'precondition_failed';
-    return {
-      problem: isStale
-        ? { ...problem, detail: 'The document has changed. Close this dialog and open it again.' }
-        : problem,
-    };
-  };
-  return (
-    <Confirm
-      title="Delete this document?"
-      action="Delete document"
-      kind="danger"
-      act={remove}
-      announcement="Document deleted."
-      onDone={() => goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }))}
-      onClose={onClose}
-    >
-      <p>
-        <strong class="break">{key}</strong> and its {Object.keys(document.fields).length} fields are deleted, for
-        everyone who syncs it. Subscribed webhooks are notified. This cannot be undone.
-      </p>
-    </Confirm>
   );
 }

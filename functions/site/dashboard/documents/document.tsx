@@ -5,7 +5,8 @@ import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
 import { EventTable, rowOf } from '../events/event-table.tsx';
 import { useRead } from '../state/session.ts';
-import { DeleteDocument, EditDocument } from './document-editor.tsx';
+import { DeleteDocument } from './delete-document.tsx';
+import { EditDocument } from './document-editor.tsx';
 
 export function DocumentPage({ documentKey }: { documentKey: string }) {
   const [dialog, setDialog] = useState<'edit' | 'delete'>();

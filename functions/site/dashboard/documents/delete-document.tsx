@@ -1,0 +1,38 @@
+import { Confirm } from '../components/dialog.tsx';
+import type { Document } from '../state/api.ts';
+import { goTo, linkTo } from '../state/router.ts';
+import { useSession } from '../state/session.ts';
+import { etagOf } from './document-editor.tsx';
+
+/** Deletes the document only if it still has the revision that is shown. */
+export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
+  const { call, environment } = useSession();
+  const key = document.document_key;
+  const remove = async () => {
+    const headers = { 'If-Match': etagOf(document) };
+    const { value, problem } = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
+    if (!problem) return { value };
+    const isStale = problem.code === 'precondition_failed';
+    return {
+      problem: isStale
+        ? { ...problem, detail: 'The document has changed. Close this dialog and open it again.' }
+        : problem,
+    };
+  };
+  return (
+    <Confirm
+      title="Delete this document?"
+      action="Delete document"
+      kind="danger"
+      act={remove}
+      announcement="Document deleted."
+      onDone={() => goTo(linkTo(environment, ['documents'], { prefix: key.split(':').slice(0, -1).join(':') }))}
+      onClose={onClose}
+    >
+      <p>
+        <strong class="break">{key}</strong> and its {Object.keys(document.fields).length} fields are deleted, for
+        everyone who syncs it. Subscribed webhooks are notified. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}
