@@ -40,7 +40,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
   const id = useId();
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState(0);
-  const webhooks = useLoaded('webhooks', () => all(call, 'GET /v1/webhooks'));
+  const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const keys = useKeys();
   const destinations = useMemo(
     () => destinationsOf({ environment, isAdmin }, webhooks.value ?? [], keys.value ?? []),
