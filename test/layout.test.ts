@@ -110,6 +110,17 @@ describe('a file of lib/', () => {
   });
 });
 
+describe('the clock of the user', () => {
+  it('can be wrong, so the dashboard uses it only to correct it and to measure idle time', () => {
+    const users = files.filter(
+      (file) =>
+        file.startsWith('functions/site/dashboard/') && /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')),
+    );
+    const state = 'functions/site/dashboard/state';
+    expect(users).toEqual([`${state}/api.ts`, `${state}/remembered-key.ts`]);
+  });
+});
+
 describe('a source file', () => {
   const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

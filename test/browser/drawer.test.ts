@@ -74,6 +74,10 @@ describe('a row of the delivery log', () => {
     await heading(page, 'document.changed').waitFor();
     await page.getByRole('button', { name: 'Redeliver' }).click();
     await page.getByText('Redelivery queued.').waitFor();
+    await page.route('**/redeliver?*', (route) => route.fulfill({ status: 503, body: '' }));
+    await page.getByRole('button', { name: 'Redeliver' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByText('Redelivery queued.').count()).toBe(0);
     await heading(page, 'document.changed').waitFor(); // and stays there
     await page.goBack();
     await drawer(page).getByText('Your endpoint accepted the event.').waitFor();

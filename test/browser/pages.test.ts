@@ -7,13 +7,15 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
- * and the page refreshes after each choice. `more.yaml` states how often a page repeats which requests. Review these files with
- * every change. `npm run test:browser -- --update` writes them.
+ * and the second one has a violation of each member. The page refreshes after each choice and failure. `more.yaml` states how often a
+ * page repeats which requests, and what it shows if they fail. Review these files with every change.
+ * `npm run test:browser -- --update` writes them.
  */
 
 const dashboard = useDashboard(useService());
 
-// A script counts, in the page, the requests without a complete response, and notes each saved file and what a timer repeats.
+// A script counts, in the page, the requests without a complete response, and notes each saved file, each copied text and what a timer
+// repeats.
 declare let pending: number;
 declare const saved: string[];
 declare const repeated: Map<() => void, number>;
@@ -43,7 +45,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Places with the same buttons as others, in more combinations of members that are `null`, and with filters. */
+/** Places of the sandbox with the same buttons as others, in more combinations of members that are `null`, and with filters. */
 const MORE_PLACES = {
   ...placesOf('event', [1, 2, 3, 4, 5], (index) => `/events/${idOf.event(index)}`),
   ...placesOf('webhook', [3, 4, 5, 6, 7, 8, 9], (index) => `/webhooks/${idOf.webhook(index)}`),
@@ -58,20 +60,21 @@ function placesOf(name: string, indexes: readonly number[], placeOf: (index: num
   return Object.fromEntries(indexes.map((index) => [`${name}-${index}`, placeOf(index)]));
 }
 
-/** Signs in and opens a place. The API returns the responses of `distinct.ts`. */
-async function openDashboard(place: string) {
+/** Signs in and opens a place of an environment. The API returns the responses of `distinct.ts`. */
+async function openDashboard(place: string, environment = 'live') {
   const reads = new Set<string>();
   const effects: string[] = [];
   const keys: string[] = [];
-  /** Whether the next request that changes something fails. */
-  const next = { fails: false };
-  const page = await dashboard.open(`/dashboard#/live${place}`, { timezoneId: 'UTC', locale: 'en-GB' });
+  /** The statuses of the next requests that change something, before they succeed. */
+  const next = { failures: [] as number[], isRefused: false, readsFail: false };
+  const page = await dashboard.open(`/dashboard#/${environment}${place}`, { timezoneId: 'UTC', locale: 'en-GB' });
   await page.clock.setFixedTime(NOW);
   await page.addInitScript(() => {
     const send = fetch;
     let blob: Blob;
     globalThis.setInterval = ((act: () => void, everyMs: number) => repeated.set(act, everyMs) && act) as never;
     globalThis.clearInterval = ((act: () => void) => repeated.delete(act)) as never;
+    navigator.clipboard.writeText = async (text) => void saved.push('# Copied:', ...text.trimEnd().split('\n'));
     URL.createObjectURL = (created) => {
       blob = created as Blob;
       return '#';
@@ -102,15 +105,20 @@ async function openDashboard(place: string) {
     const request = route.request();
     const url = new URL(request.url());
     const text = `${request.method()} ${decodeURIComponent(url.pathname + url.search)}`;
-    if (request.method() === 'GET') reads.add(text);
-    else {
+    if (request.method() === 'GET') {
+      reads.add(text);
+      if (next.readsFail) return route.fulfill({ status: 503, body: '' });
+    } else {
       const { 'idempotency-key': key, 'if-match': version } = request.headers();
       if (key && !keys.includes(key)) keys.push(key);
       const headers = [key && `Idempotency-Key: ${keys.indexOf(key)}`, version && `If-Match: ${version}`];
       effects.push([text, request.postData(), ...headers].filter(Boolean).join(' '));
-      if (next.fails) {
-        next.fails = false;
-        return route.fulfill({ status: 500, body: '' });
+      const status = next.failures.shift();
+      const errors = Object.entries(request.postDataJSON() ?? {}).map(violationOf);
+      next.isRefused = status === 500 || (status === 400 && errors.length > 0);
+      if (next.isRefused) {
+        const json = { code: 'invalid_request', status, detail: 'Correct the fields.', errors };
+        return route.fulfill(status === 500 ? { status, body: '' } : { status, json });
       }
     }
     const json = distinctResponse(request.method(), url);
@@ -134,22 +142,41 @@ async function openDashboard(place: string) {
   await signInWith(page, `svc_admin_${'0'.repeat(50)}`);
   await page.locator('main').waitFor();
   await settled();
-  const url = page.url();
   const reload = async (other = place): Promise<string[]> => {
-    await page.evaluate((next) => history.replaceState(null, '', next), url.replace(/(?<=#\/live).*/, other));
+    await page.evaluate((next) => history.replaceState(null, '', next), `#/${environment}${other}`);
     await page.reload({ waitUntil: 'commit' });
     await page.locator('main').waitFor();
     return settled();
   };
-  return { page, settled, reload, next };
+  /** Repeats what timers repeat, which leaves the focus where it is. */
+  const refresh = async (): Promise<string[]> => {
+    await page.evaluate(() => {
+      (document.activeElement as HTMLElement).blur();
+      for (const act of repeated.keys()) act();
+    });
+    const requests = await settled();
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+    return requests;
+  };
+  return { page, settled, reload, refresh, next };
 }
 
+/** The violation of a member of a request, or of its first entry. */
+const violationOf = ([member, value]: [string, unknown]) => ({
+  field: Array.isArray(value) && value.length > 0 ? `${member}[0]` : member,
+  detail: 'is wrong',
+});
+
 it('other combinations of members that are null, and filters', async () => {
-  const { page, settled, reload } = await openDashboard('');
+  const { page, settled, reload, refresh, next } = await openDashboard('', 'sandbox');
+  const main = page.locator('main, dialog').last();
   const text: string[] = [];
   for (const [name, place] of Object.entries(MORE_PLACES)) {
     const requests = await reload(place);
-    text.push(`# ${name}`, ...requests, withoutTables(await shownIn(page.locator('main, dialog').last())));
+    text.push(`# ${name}`, ...requests, withoutTables(await shownIn(main)));
+    const current = new URL(page.url()).hash.split('/')[1];
+    const links = main.locator('a[href^="#/"]').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    expect((await links).filter((href) => href?.split('/')[1] !== current)).toEqual([]);
     const intervals = await page.evaluate(() => [...new Set(repeated.values())].sort((a, b) => a - b));
     for (const everyMs of intervals) {
       await page.evaluate((ms) => {
@@ -158,7 +185,11 @@ it('other combinations of members that are null, and filters', async () => {
       const refreshed = await settled();
       if (refreshed.length > 0) text.push(`# Every ${everyMs / 1000} s`, ...refreshed);
     }
-    text.push('');
+    const known = await shownIn(main);
+    next.readsFail = true;
+    await refresh();
+    next.readsFail = false;
+    text.push(...newLines(known, await shownIn(main)), '');
   }
   await expect(text.join('\n')).toMatchFileSnapshot('pages/more.yaml');
 });
@@ -168,7 +199,7 @@ it.each(Object.entries(SECTIONS))('%s', async (_, places) => {
 });
 
 async function expectPage(name: string, place: string): Promise<void> {
-  const { page, settled, reload, next } = await openDashboard(place);
+  const { page, settled, reload, refresh, next } = await openDashboard(place);
   const dialogs = page.getByRole('dialog');
   const text = await reload();
   const url = page.url();
@@ -183,18 +214,21 @@ async function expectPage(name: string, place: string): Promise<void> {
   /** The differences from the page, or the place and the messages of another page. */
   const changes = async (): Promise<string[]> => {
     if (page.url() !== url) return [`# at ${page.url().split('#')[1]}`, ...(await messagesIn(page))];
-    const known = new Set(before.split('\n'));
-    const after = (await isInDialog()) ? dialogs.last() : main;
-    return (await shownIn(after)).split('\n').filter((line) => !known.has(line));
+    return newLines(before, await shownIn((await isInDialog()) ? dialogs.last() : main));
   };
-  /** Presses a button. If that changes something, the first request fails, and the button is pressed again. */
+  /** Presses a button. If that changes something, the first requests fail, and the button is pressed again. */
   const press = async (button: Locator, act: () => Promise<void>) => {
-    next.fails = true;
+    Object.assign(next, { failures: [500, 400], isRefused: false });
     await act();
     text.push(...(await settled()), ...(await changes()));
-    if (next.fails) return;
-    await button.click();
-    text.push('', '# Again', ...(await settled()), ...(await changes()));
+    while (next.isRefused) {
+      const shown = await changes();
+      await refresh();
+      expect(await changes()).toEqual(shown);
+      await button.click();
+      text.push('', '# Again', ...(await settled()), ...(await changes()));
+    }
+    expect(await page.evaluate(() => document.activeElement?.tagName), text.slice(-9).join('\n')).not.toBe('BODY');
   };
   const open = async (name: string | null, button: Locator, prepare: typeof fill) => {
     await reload();
@@ -222,10 +256,7 @@ async function expectPage(name: string, place: string): Promise<void> {
   for (const [label, choose] of await choicesIn(main)) {
     await choose();
     text.push('', `# ${label}`, ...(await settled()), `# rows: ${(await rowsIn(main)).join(', ')}`);
-    await page.evaluate(() => {
-      for (const act of repeated.keys()) act();
-    });
-    const refreshed = await settled();
+    const refreshed = await refresh();
     if (refreshed.length > 0) text.push('# Refresh', ...refreshed);
   }
   if (hasForm) await open('Without values', save.first(), clear);
@@ -290,6 +321,11 @@ async function clear(place: Locator): Promise<void> {
 
 /** Returns the accessible content of an element as YAML, without the names of rows, which repeat their cells. */
 const shownIn = async (place: Locator) => (await place.ariaSnapshot()).replace(/- '?row ".*?"'?:$/gm, '- row:');
+
+const newLines = (before: string, after: string): string[] => {
+  const known = new Set(before.split('\n'));
+  return after.split('\n').filter((line) => !known.has(line));
+};
 
 /** Removes the rows of tables. */
 const withoutTables = (text: string): string => text.replace(/^( *)(- table.*)(\n\1 .*)+/gm, '$1$2');

@@ -54,8 +54,9 @@ it('sends the parameters that are not empty, with the key and the environment, b
 it('ends a request that has no response within a minute', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
   onTestFinished(() => timeout.mockRestore());
-  vi.stubGlobal('fetch', async (_: URL, { signal }: RequestInit) => signal?.throwIfAborted());
-  expect((await call('POST /v1/project/test-mail', {})).problem?.code).toBe('unreachable');
+  vi.stubGlobal('fetch', async (_: URL, { signal }: RequestInit) => signal?.throwIfAborted() ?? Response.json({}));
+  for (const route of ['GET /v1/project', 'POST /v1/project/test-mail'] as const)
+    expect((await call(route, {})).problem?.code).toBe('unreachable');
   expect(timeout).toHaveBeenCalledWith(60_000);
 });
 
