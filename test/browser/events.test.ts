@@ -270,10 +270,15 @@ describe('the settings', () => {
     await expect.poll(() => page.getByText('By another key').count()).toBe(0);
   });
 
-  it('say that the addresses of deliveries change if none are fixed', async () => {
-    const project = await service.project();
-    const page = await dashboard.signIn(project.adminKey, '/live/settings');
+  it('say that the addresses of deliveries change, and keep what another admin has changed', async () => {
+    const { admin, adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey, '/live/settings');
     expect(await fact(page, 'Source addresses of deliveries').textContent()).toContain('They change.');
+    const { body } = await admin('PATCH', '/v1/project', { body: { emails: ['other@example.com'] } });
+    await page.getByLabel('Name', { exact: true }).fill('Acme');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Settings saved.').waitFor();
+    expect((await admin('GET', '/v1/project')).body).toEqual({ ...body, name: 'Acme' });
   });
 
   it('confirm an address that bounced, which the overview lists', async () => {

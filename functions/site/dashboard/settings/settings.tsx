@@ -63,8 +63,10 @@ const addressesIn = (text: string): string[] =>
 
 function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
-  const { value, field } = useForm({ name: project.name, emails: project.emails.join(', ') });
-  const emails = addressesIn(value.emails);
+  // Only what was edited is sent, because it must not overwrite the changes of another admin.
+  const { value: edited, field } = useForm<Partial<Record<'name' | 'emails', string>>>({});
+  const { name = project.name, emails = project.emails.join(', ') } = edited;
+  const body = { name: edited.name, emails: edited.emails === undefined ? undefined : addressesIn(emails) };
   const testing = useSending(() => call('POST /v1/project/test-mail', {}));
   const test = async () => {
     const sent = await testing.send();
@@ -73,7 +75,7 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
   return (
     <ActionForm
       action="Save"
-      act={() => call('PATCH /v1/project', { body: { name: value.name, emails } })}
+      act={() => call('PATCH /v1/project', { body })}
       announcement="Settings saved."
       onDone={() => {
         onProjectChange();
@@ -85,12 +87,13 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
         </Button>
       }
     >
-      <Input label="Name" {...field('name')} />
+      <Input label="Name" {...field('name')} value={name} />
       <Input
         label="Email addresses"
         hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
-        entries={emails}
+        entries={addressesIn(emails)}
         {...field('emails')}
+        value={emails}
       />
       <ProblemNote problem={testing.problem} />
     </ActionForm>
