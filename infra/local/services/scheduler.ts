@@ -54,8 +54,8 @@ export class LocalScheduler {
     const { GroupName, ScheduleExpression, Target } = schedule;
     const key = `${GroupName}/${name}`;
     const at = AT.exec(ScheduleExpression)?.[1];
-    if (!/^[\w.-]{1,64}$/.test(name) || !at || Number.isNaN(Date.parse(`${at}Z`)))
-      throw new ServiceError('ValidationException', 'Name or ScheduleExpression is not valid');
+    if (!at || Number.isNaN(Date.parse(`${at}Z`)))
+      throw new ServiceError('ValidationException', 'ScheduleExpression is not valid');
     // AWS does not document the result for a time in the past. This is the stricter interpretation.
     if (Date.parse(`${at}Z`) < this.options.now())
       throw new ServiceError('ValidationException', `The time of ${ScheduleExpression} is in the past`);
