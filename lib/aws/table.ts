@@ -14,7 +14,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { createLimiter } from '../concurrency.ts';
+import { allDone, createLimiter } from '../concurrency.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
 import { domainError, type Rejected } from './domain-errors.ts';
 import { type Item, type ItemKey, keyOf } from './items.ts';
@@ -116,9 +116,7 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
 
     /** Removes items separately and without a condition, so a repetition is harmless. */
     async removeAll(keys: readonly ItemKey[]): Promise<void> {
-      await Promise.all(
-        keys.map((Key) => writing(() => documents.send(new DeleteCommand(named({ Key })))).catch(rethrow)),
-      );
+      await allDone(keys.map((Key) => writing(() => documents.send(new DeleteCommand(named({ Key })))).catch(rethrow)));
     },
 
     /** Strongly consistent. */

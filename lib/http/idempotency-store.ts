@@ -3,6 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { all, any, type Condition, is, isAbsent, isAtMost, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Write } from '../aws/writes.ts';
+import { allDone } from '../concurrency.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
@@ -119,7 +120,7 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
         const parts = response.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
         if (parts.length <= 1) return void (await table.write([store(response, 0)]));
         const expires = timeToLive(expiresAt);
-        await Promise.all(parts.map((text, i) => table.write([put({ ...partKey(key, owner, i), text, expires })])));
+        await allDone(parts.map((text, i) => table.write([put({ ...partKey(key, owner, i), text, expires })])));
         await table.write([store({ ...response, body: '' }, parts.length)]);
       },
       /** Releases the key after a request without an effect. */

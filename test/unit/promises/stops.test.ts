@@ -196,4 +196,15 @@ describe('a response that is stored in several parts', () => {
       );
     }
   });
+
+  it('is stored by a repeated request after one of its parts could not be stored', async () => {
+    const { admin, service } = await newScene();
+    const failing = [new Error('The write failed')];
+    service.faults.around = ({ input }, act) =>
+      input.Item?.sk.startsWith('PART#') && failing.length > 0 ? Promise.reject(failing.pop()) : act();
+    const send = () => admin('POST', '/v1/events', { body: large, headers: { 'Idempotency-Key': 'same' } });
+    expect((await send()).status).toBe(500);
+    const { body } = await send();
+    expect(await send()).toMatchObject({ body, headers: { 'idempotency-replayed': 'true' } });
+  });
 });
