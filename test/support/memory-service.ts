@@ -70,8 +70,8 @@ const EMAIL_LINK = new RegExp(`^${BASE_URL}/dashboard(#/(live|sandbox)/${PAGE})?
 
 /**
  * The whole API and the delivery behind it in this process: the real code from the authorizer to the stores, on the table in
- * memory (`replay.ts`). Every response is checked against the OpenAPI document. By the clock, only requests and attempts take
- * time, and work that is due later waits for `settle` or `advance`.
+ * memory (`replay.ts`). Every response is checked against the OpenAPI document, and every function must wait for its effects. By
+ * the clock, only requests and attempts take time, and work that is due later waits for `settle` or `advance`.
  */
 export function memoryService({ variables = {}, isPosting = false, from }: MemoryServiceOptions = {}) {
   let now = from?.now ?? Date.UTC(2026, 0, 31, 12);

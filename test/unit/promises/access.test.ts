@@ -88,19 +88,19 @@ describe('a resource', () => {
 });
 
 describe('a project and an environment', () => {
-  it.each(protectedOperations)('are as good as alone: %s', async (id) => {
+  it.each(protectedOperations)('have the same results as in an empty service: %s', async (id) => {
     const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
     const scene = await newScene();
     const resultWith = async (client: Client, query: string) => {
       const { status, body, headers: received } = await perform(scene, id, { headers, client, query });
       return [status, received['idempotency-replayed'], plainJson(body)];
     };
-    const alone = async (query = '') => resultWith((await memoryService().project()).admin, query);
+    const inEmpty = async (query = '') => resultWith((await memoryService().project()).admin, query);
     expect((await perform(scene, id, { headers })).status).toBeLessThan(300);
     const { admin } = await scene.service.project();
-    expect(await resultWith(admin, '')).toEqual(await alone());
+    expect(await resultWith(admin, '')).toEqual(await inEmpty());
     const isOfProject = /^\/v1\/(keys|tokens|audit|project)/.test(operations[id].path); // these are in no environment
     const sandbox = '?environment=sandbox';
-    if (!isOfProject) expect(await resultWith(scene.admin, sandbox)).toEqual(await alone(sandbox));
+    if (!isOfProject) expect(await resultWith(scene.admin, sandbox)).toEqual(await inEmpty(sandbox));
   });
 });
