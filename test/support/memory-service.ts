@@ -34,7 +34,6 @@ const ADDRESS = '127.0.0.1';
 const MAX_RUNS = 100_000;
 /** The time after which a queue passes a message on again. */
 const VISIBILITY_MS = 185_000;
-const READS = ['Get', 'BatchGet', 'Query', 'Scan'];
 const routes = allOperations.map(({ method, path }) => ({
   method,
   resource: path,
@@ -58,6 +57,14 @@ interface MemorySnapshot {
   items: readonly Item[];
 }
 
+/** The invocation of a function, with its effects that have no result yet. */
+interface Invocation {
+  name: string;
+  pending: Set<Command>;
+  isOver: boolean;
+}
+const READS = /^(Get|BatchGet|Query|Scan)$/;
+
 /** The status code with which an endpoint responds. */
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
 
@@ -70,8 +77,8 @@ const EMAIL_LINK = new RegExp(`^${BASE_URL}/dashboard(#/(live|sandbox)/${PAGE})?
 
 /**
  * The whole API and the delivery behind it in this process: the real code from the authorizer to the stores, on the table in
- * memory (`replay.ts`). Every response is checked against the OpenAPI document, and every function must wait for its effects. By
- * the clock, only requests and attempts take time, and work that is due later waits for `settle` or `advance`.
+ * memory (`replay.ts`). Every response is checked against the OpenAPI document, and no function can leave an effect to a later
+ * invocation. By the clock, only requests and attempts take time, and work that is due later waits for `settle` or `advance`.
  */
 export function memoryService({ variables = {}, isPosting = false, from }: MemoryServiceOptions = {}) {
   let now = from?.now ?? Date.UTC(2026, 0, 31, 12);
@@ -91,8 +98,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     aroundAll?: (command: Command, perform: () => Promise<object>) => Promise<object>;
   } = {};
   const handling = new AsyncLocalStorage<true>();
-  /** The effects of an invocation that are under way. */
-  const effects = new AsyncLocalStorage<Set<Command>>();
+  const invocations = new AsyncLocalStorage<Invocation>();
+  const late = new Set<string>();
+  const unanswered: (() => void)[] = [];
   const checks: number[] = [];
   const messages: QueueMessage[] = [];
   let changes = 0;
@@ -124,6 +132,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   afterFile(() => {
     const violations = [...endpoints.values()].flatMap(({ received }) => received.flatMap(faultsIn));
     expect([...new Set(violations)]).toEqual([]);
+    expect([...late], 'effects that Lambda would freeze at the end of their invocation').toEqual([]);
     for (const { pk, expires } of db.items())
       if (expires === undefined) expect(LASTING).toContain(String(pk).split('#')[0]);
     for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);
@@ -133,22 +142,40 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   changes = from?.changes ?? 0;
 
   const entries = new Map<string, Handler>();
-  /** Performs an invocation in the one execution environment of a function, which must end after its last effect. */
+  /** Performs an invocation in the one execution environment of a function. */
   async function invoke(name: string, event: unknown): Promise<unknown> {
     const entry = entries.get(name) ?? createEntry(name, runtime, isPosting ? {} : { poster: () => post });
     entries.set(name, entry);
-    const underWay = new Set<Command>();
-    return effects
-      .run(underWay, () => entry(event as never, {} as Context))
-      .finally(() => expect([...underWay], `effects for which ${name} does not wait`).toEqual([]));
+    const invocation: Invocation = { name, pending: new Set(), isOver: false };
+    try {
+      return await invocations.run(invocation, () => entry(event as never, {} as Context));
+    } finally {
+      invocation.isOver = true;
+      for (const command of invocation.pending) late.add(`${name}: ${command.name}`);
+    }
   }
 
   async function send(command: Command): Promise<object> {
     const around = handling.getStore() ? (faults.around ?? faults.aroundAll) : faults.aroundAll;
-    const underWay = READS.includes(command.name) ? undefined : effects.getStore();
-    underWay?.add(command);
-    const performed = around ? around(command, () => perform(command)) : perform(command);
-    return performed.finally(() => underWay?.delete(command));
+    const act = () => (around ? around(command, () => perform(command)) : perform(command));
+    const invocation = invocations.getStore();
+    if (!invocation || READS.test(command.name)) return act();
+    const { name, pending, isOver } = invocation;
+    if (isOver) late.add(`${name}: ${command.name}`);
+    pending.add(command);
+    try {
+      const response = await act();
+      await newestFirst();
+      return response;
+    } finally {
+      pending.delete(command);
+    }
+  }
+
+  /** Waits for a turn in which no later effect is waiting, so that an effect that a function does not await ends after it. */
+  function newestFirst(): Promise<void> {
+    setImmediate(() => unanswered.pop()?.());
+    return new Promise((resolve) => unanswered.push(resolve));
   }
 
   async function perform(command: Command): Promise<object> {
