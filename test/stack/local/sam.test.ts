@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type FunctionProperties, modulePathOf } from '../../../infra/local/lambda/lambda.ts';
 import { startSam } from '../../../infra/local/sam/start.ts';
-import { functionName } from '../../../infra/local/sam/template.ts';
+import { functionName, samTemplate } from '../../../infra/local/sam/template.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { createFunction } from './functions.ts';
 
@@ -49,6 +49,12 @@ describe('the services for sam local', () => {
     const typed = [...readme.matchAll(/sam local invoke (\w+)/g)].map(([, name]) => name);
     expect(typed.length).toBeGreaterThan(0);
     expect(names).toEqual(expect.arrayContaining(typed));
+    // `sam local` reads the place of the code from the metadata of the CDK.
+    const code = { 'aws:asset:path': 'asset', 'aws:asset:property': 'Code' };
+    const [{ id = '' } = {}] = sam.template.ofType('AWS::Lambda::Function');
+    const raw = { Resources: { [id]: { Type: 'AWS::Lambda::Function', Metadata: code, Properties: {} } } };
+    const { Resources } = samTemplate(raw, sam.template, {}).template;
+    expect(Resources[id]?.Metadata).toEqual({ ...code, SamResourceId: functionName(id) });
   });
 
   it('run a function with the environment variables that the template declares', async () => {
