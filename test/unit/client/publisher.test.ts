@@ -308,6 +308,19 @@ describe('flush and close', () => {
     expect(revisionsOf(accepted)).toEqual([1, 2]);
   });
 
+  it('publish immediately until each of them has ended', async () => {
+    const fate = (_: unknown, count: number) => {
+      if (count === 1) void Promise.all([publish(event(2)), flush()]);
+      return 'works' as const;
+    };
+    const { access, requests } = ingest({ fate });
+    const { publish, flush } = await reporting(access);
+    void publish(event(1));
+    await flush();
+    await seconds(0);
+    expect(requests).toHaveLength(2);
+  });
+
   it.each([
     [5, 5],
     [undefined, 10],

@@ -108,5 +108,8 @@ describe('the published pattern', () => {
       fc.property(text, (each) => published(schema).test(each) === v.is(schema, each)),
       { numRuns: 2000 },
     );
+    const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+    const isPublished = (each: string) => published(schema).test(each);
+    expect(ascii.filter(isPublished)).toEqual(ascii.filter((each) => v.is(schema, each)));
   });
 });
