@@ -56,11 +56,15 @@ describe('an outbox in a file', () => {
     expect(up.requests.map(({ events }) => revisionsOf(events))).toEqual([[1, 2, 3], [4]]);
   });
 
-  it('writes each change to the disk before it continues, so that a power failure loses nothing', () => {
+  it('writes each complete change to the disk before it continues, so that a power failure loses nothing', () => {
     const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
     const outbox = sqliteOutbox(newFile());
     const database = exec.mock.contexts[0] as DatabaseSync;
     expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 }); // FULL (SQLite, "PRAGMA synchronous")
+    for (let i = 0; i < 2; i++) outbox.add('1');
+    database.exec(`CREATE TRIGGER stop BEFORE DELETE ON events WHEN old.id = 2 BEGIN SELECT RAISE(ABORT, 'stop'); END`);
+    expect(() => outbox.remove([1, 2])).toThrow('stop'); // removes all events of a batch or none
+    expect(outbox.count()).toBe(2);
     outbox.close?.();
   });
 
