@@ -42,6 +42,7 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
 /** Rejects when the caller aborts the request. */
 const wait = (seconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const timer = setTimeout(resolve, seconds * 1000);
     signal.addEventListener('abort', () => {
       clearTimeout(timer);

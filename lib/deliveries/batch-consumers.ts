@@ -62,8 +62,8 @@ function takingTogether({ table, clock }: Backend) {
 }
 
 /**
- * Of several deliveries of a batch to one endpoint, the first one makes a note. If that fails, it fails for all of them. Overdue
- * attempts to one endpoint occupy the same environment, so all of them stay or leave with the first.
+ * Of several deliveries of a batch to one endpoint, the first one makes a note. If that fails, the next one does. Overdue attempts
+ * to one endpoint occupy the same environment, so all of them stay or leave with the first.
  */
 const notingOnce = (store: Endpoints): Endpoints => ({
   ...store,
@@ -78,8 +78,10 @@ function oncePerWebhook<Webhook extends { id: string }, Times extends number[], 
 ): typeof note {
   const noted = new Map<string, Promise<Result>>();
   return (webhook, ...times) => {
-    const noting = noted.get(webhook.id) ?? note(webhook, ...times);
-    noted.set(webhook.id, noting);
+    const { id } = webhook;
+    const noting = noted.get(id) ?? note(webhook, ...times);
+    noted.set(id, noting);
+    noting.catch(() => noted.delete(id));
     return noting;
   };
 }

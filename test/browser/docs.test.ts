@@ -73,6 +73,8 @@ describe('the documentation', () => {
     expect(await page.getByRole('combobox').inputValue()).toBe('qwxzv kjhgf');
     await page.keyboard.type('q');
     await page.getByText('Nothing found').waitFor();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByText('Nothing found').isVisible()).toBe(true);
     await page.locator('main p').last().click();
     await page.getByText('Nothing found').waitFor({ state: 'hidden' });
     await page.getByRole('combobox').fill('qwxzv');

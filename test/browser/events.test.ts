@@ -279,6 +279,11 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Settings saved.').waitFor();
     expect((await admin('GET', '/v1/project')).body).toEqual({ ...body, name: 'Acme' });
+    await admin('PATCH', '/v1/project', { body: { name: 'Theirs' } });
+    await page.getByLabel('Email addresses').fill('mine@example.com');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Theirs');
+    expect((await admin('GET', '/v1/project')).body).toMatchObject({ name: 'Theirs', emails: ['mine@example.com'] });
   });
 
   it('confirm an address that bounced, which the overview lists', async () => {

@@ -382,22 +382,25 @@ describe('a key', () => {
   it('is shown when its page was left during the request, like every secret', async () => {
     const { adminKey } = await service.project();
     const forms = [
+      ['/live/tokens', 'Create token', { Documents: 'org:acme:*' }, /^ey/],
       ['/live/keys/new', 'Generate', {}, /^svc_live_/],
       ['/live/webhooks/new', 'Save', { 'Endpoint URL': 'http://127.0.0.1:9/hook' }, /^whsec_/],
-      ['/live/tokens', 'Create token', { Documents: 'org:acme:*' }, /^ey/],
     ] as const;
-    for (const [place, button, fields, secret] of forms) {
-      const page = await dashboard.signIn(adminKey, place);
+    const page = await dashboard.signIn(adminKey);
+    const left = Promise.withResolvers<void>();
+    await page.route('**/v1/*', (route) => left.promise.then(() => route.continue()));
+    for (const [place, button, fields] of forms) {
+      await page.evaluate((next) => Object.assign(location, { hash: next }), place);
       for (const [name, value] of Object.entries(fields)) await page.getByRole('textbox', { name }).fill(value);
       if (button === 'Save') await page.getByLabel('All events').check();
-      const left = Promise.withResolvers<void>();
-      await page.route(/.*/, (route) => left.promise.then(() => route.continue()));
       await page.getByRole('button', { name: button, exact: true }).click();
-      await page.getByRole('link', { name: 'Settings' }).click();
-      await heading(page, 'Settings').waitFor();
-      left.resolve();
-      expect(await copyShown(page)).toMatch(secret);
+      if (button === 'Save') await page.getByLabel('Description').fill('Typed during the request');
     }
+    left.resolve();
+    const secrets = [await copyShown(page), await copyShown(page), await copyShown(page)].sort();
+    for (const [i, [, , , secret]] of forms.entries()) expect(secrets[i]).toMatch(secret);
+    await page.evaluate(() => Object.assign(location, { hash: '/live/webhooks/new' }));
+    expect(await page.getByLabel('Description').inputValue()).toBe('');
   });
 
   it('shows violations next to their fields', async () => {

@@ -41,7 +41,8 @@ type SignedInProps = { as: string } & Omit<SignInState, 'key' | 'notice'>;
 /** The dashboard from a sign-in to the sign-out. Its messages and secrets end with it. */
 function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
-  const [secret, reveal] = useState<Secret>();
+  const [secrets, setSecrets] = useState<readonly Secret[]>([]);
+  const [secret] = secrets;
   const [projectVersion, setProjectVersion] = useState(0);
   const requested = usePlace();
   const environments = environmentsOf(key);
@@ -49,6 +50,7 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
   const place = { ...requested, environment };
   const session = useMemo(() => {
     const announce = (text: string) => setAnnouncement(({ number }) => ({ text, number: number + 1 }));
+    const reveal = (secret: Secret) => setSecrets((all) => [...all, secret]);
     const onProjectChange = () => setProjectVersion((last) => last + 1);
     const call = createCall(key, environment, () => onUnauthorized(key));
     const type = keyTypeOf(key);
@@ -64,9 +66,10 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
       </Shell>
       {secret && (
         <ShownOnce
+          key={secret.text}
           {...secret}
           onClose={() => {
-            reveal(undefined);
+            setSecrets((all) => all.slice(1));
             secret.onClose?.();
           }}
         />

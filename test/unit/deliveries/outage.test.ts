@@ -50,6 +50,21 @@ describe('an outage', () => {
     expect(notes.sort()).toEqual(['end', 'start']);
   });
 
+  it('is noted by the next attempt of a batch if its note failed, so that only one attempt is repeated', async () => {
+    const own = await failingLane();
+    let notes = 0;
+    own.fault = ({ name, input }) => {
+      const isNote = name === 'Update' && String(input.UpdateExpression).includes('#failingSince');
+      if (isNote && ++notes === 1) throw refused;
+    };
+    own.answer = async (post, watch) => {
+      for (let i = own.posts.indexOf(post) * 10; i > 0; i--) await new Promise(setImmediate);
+      return responds(500)(post, watch);
+    };
+    await own.publish(event({ id: 'evt_2' }));
+    expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([0]);
+  });
+
   it('has a start again after its end, in the same function', async () => {
     const own = await failingLane();
     const starts: (number | undefined)[] = [];

@@ -34,7 +34,7 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
       label: 'key',
       ifLost: 'Rotate the new key to get another one.',
       children: isOwn && <p class="muted">Done signs you in with the new key.</p>,
-      // Not before, because a reload with the old key would sign out, and the new key would be lost.
+      // A reload with the old key would sign out, so it waits until the user has saved the new one.
       onClose() {
         if (isOwn) signIn(text);
         onChange();

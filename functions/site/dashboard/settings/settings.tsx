@@ -1,11 +1,12 @@
+import { useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
-import { Await, ProblemNote } from '../components/feedback.tsx';
+import { Await, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import type { ResponseOf } from '../state/api.ts';
-import { useForm, useSending } from '../state/hooks.ts';
+import { useDraft, useSending } from '../state/hooks.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { Audit } from './audit.tsx';
 import { Undeliverable } from './undeliverable.tsx';
@@ -61,12 +62,17 @@ const addressesIn = (text: string): string[] =>
     .map((address) => address.trim())
     .filter(Boolean);
 
-function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
+function ProjectForm({ of: loaded, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
-  // Only what was edited is sent, because it must not overwrite the changes of another admin.
-  const { value: edited, field } = useForm<Partial<Record<'name' | 'emails', string>>>({});
-  const { name = project.name, emails = project.emails.join(', ') } = edited;
-  const body = { name: edited.name, emails: edited.emails === undefined ? undefined : addressesIn(emails) };
+  const [project, setProject] = useState(loaded);
+  const draft = useDraft<Partial<Record<'name' | 'emails', string>>>('project', {});
+  const saved = { name: project.name, emails: project.emails.join(', ') };
+  const { name, emails } = { ...saved, ...draft.value };
+  // The request contains only edited fields, so that it does not overwrite the changes of another admin.
+  const body = {
+    name: name === saved.name ? undefined : name,
+    emails: emails === saved.emails ? undefined : addressesIn(emails),
+  };
   const testing = useSending(() => call('POST /v1/project/test-mail', {}));
   const test = async () => {
     const sent = await testing.send();
@@ -77,7 +83,9 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
       action="Save"
       act={() => call('PATCH /v1/project', { body })}
       announcement="Settings saved."
-      onDone={() => {
+      onDone={(changed) => {
+        setProject(changed);
+        draft.saved({});
         onProjectChange();
         onSave();
       }}
@@ -87,12 +95,13 @@ function ProjectForm({ of: project, onSave }: { of: Project; onSave(): void }) {
         </Button>
       }
     >
-      <Input label="Name" {...field('name')} value={name} />
+      <RestoredDraft of={draft} />
+      <Input label="Name" {...draft.field('name')} value={name} />
       <Input
         label="Email addresses"
         hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
         entries={addressesIn(emails)}
-        {...field('emails')}
+        {...draft.field('emails')}
         value={emails}
       />
       <ProblemNote problem={testing.problem} />

@@ -88,8 +88,8 @@ export interface Draft<Values> extends Form<Values> {
   isRestored: boolean;
   /** Returns to the initial value. */
   discard(): void;
-  /** Deletes the draft after it was saved. The form shows its value until it loads the saved one. */
-  saved(): void;
+  /** Deletes the saved draft, unless the user has changed it during the request. The form then shows `next`, by default its value. */
+  saved(next?: Values): void;
 }
 
 /** The input of a form. It is kept until it is saved or discarded. */
@@ -100,18 +100,20 @@ export function useDraft<Values>(form: string, initial: Values): Draft<Values> {
     drafts.set(form, next);
     setValue(next);
   };
-  const saved = () => {
-    if (drafts.get(form) === value) drafts.delete(form); // otherwise the user has changed it during the request
-    setRestored(false);
-  };
   return {
     ...formOf(value, set),
     isRestored,
     discard() {
-      saved();
+      drafts.delete(form);
+      setRestored(false);
       setValue(initial);
     },
-    saved,
+    saved(next = value) {
+      setRestored(false);
+      if (drafts.get(form) !== value) return;
+      drafts.delete(form);
+      setValue(next);
+    },
   };
 }
 

@@ -73,7 +73,7 @@ export function addSearch(): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       activate(active + step);
-      show(active >= 0);
+      if (active >= 0) show(true);
     } else if (event.key === 'Enter')
       void searching.then(() => !list.hidden && options()[active]?.querySelector('a')?.click());
     else if (event.key === 'Escape') show(false);

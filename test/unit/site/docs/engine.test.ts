@@ -6,13 +6,14 @@ import { programOf } from '../../../stack/engines/guide.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 
 /**
- * A client that prints its requests when they arrive, a PUT later than a DELETE. Its tokens contain their documents and permissions.
- * An empty one is not active. Its outbox rejects events without a time, and prints the others. If the variable FULL is set, all events
- * and requests fail.
+ * A client that prints its requests when they arrive, the first PUT later than the others and a DELETE. Its tokens contain their
+ * documents and permissions. An empty one is not active. Its outbox rejects events without a time, and prints the others. If the
+ * variable FULL is set, all events and requests fail.
  */
 const CLIENT = `
+  let puts = 0;
   const request = (method) => async (path, { params, body }) => {
-    if (method === 'PUT') await new Promise(setImmediate);
+    if (method === 'PUT' && puts++ === 0) await new Promise(setImmediate);
     console.log(JSON.stringify([method, params.path.id, body]));
     if (process.env.FULL) throw new Error('no response');
   };
