@@ -145,7 +145,7 @@ export function NewDocument() {
             {...draft.field('key')}
             onInput={(next) => {
               draft.set({ ...draft.value, key: next });
-              sending.clear(); // it concerns the key that was sent
+              sending.clear(); // the problem is about the key that was sent
             }}
           />
           <FieldsInput {...draft.field('text')} />
