@@ -24,7 +24,7 @@ import { expectConformance } from './conformance.ts';
 import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
 import { faultsIn } from './receiver.ts';
-import { type Command, runtimeWith, VARIABLES } from './runtime.ts';
+import { type Command, isRead, runtimeWith, VARIABLES } from './runtime.ts';
 import { type Answer, type Client, type CreatedProject, projectOf } from './service.ts';
 
 const HOST = '127.0.0.1:3000';
@@ -63,7 +63,6 @@ interface Invocation {
   pending: Set<Command>;
   isOver: boolean;
 }
-const READS = /^(Get|BatchGet|Query|Scan)$/;
 
 /** The status code with which an endpoint responds. */
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
@@ -159,7 +158,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     const around = handling.getStore() ? (faults.around ?? faults.aroundAll) : faults.aroundAll;
     const act = () => (around ? around(command, () => perform(command)) : perform(command));
     const invocation = invocations.getStore();
-    if (!invocation || READS.test(command.name)) return act();
+    if (!invocation || isRead(command.name)) return act();
     const { name, pending, isOver } = invocation;
     if (isOver) late.add(`${name}: ${command.name}`);
     pending.add(command);

@@ -29,6 +29,8 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
   FAILED_EVENTS_URL: 'https://failed-events.example.com',
 };
 
+export const isRead = (name: string): boolean => ['Get', 'BatchGet', 'Query', 'Scan'].includes(name);
+
 interface SdkCommand {
   constructor: { name: string };
   input: object;

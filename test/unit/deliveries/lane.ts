@@ -19,7 +19,7 @@ import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { newKey, newProject } from '../../memory/contracts/builders.ts';
 import { RecordedDynamoDb } from '../../support/memory-table.ts';
-import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
+import { type Command, isRead, runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { attempt, event, message, now, space, webhook } from './builders.ts';
 
 interface Sent {
@@ -76,7 +76,7 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   };
   const runtime = runtimeWith(
     async (command) => {
-      if (!command.name.endsWith('Get')) effects.add(command);
+      if (!isRead(command.name)) effects.add(command);
       try {
         const response = await changeable.fault(command);
         if (response) return response;

@@ -66,13 +66,17 @@ describe('an operation', () => {
 const OTHERS: readonly Protected[] = ['putDocument', 'patchDocument', 'renewConnection'];
 const withResource = protectedOperations.filter((id) => operations[id].path.includes('{') && !OTHERS.includes(id));
 
+/** Whether an operation is about something in no environment. */
+const isOfProject = (id: Protected): boolean => /^\/v1\/(keys|tokens|audit|project)/.test(operations[id].path);
+
 describe('a resource', () => {
   it.each(withResource)('is not found by another project or in another environment: %s', async (id) => {
     const scene = await newScene();
     const stranger = await scene.service.project();
     const sandbox: Client = (method, path, call) => scene.admin(method, `${path}?environment=sandbox`, call);
-    const ofProject = /^\/v1\/(keys|tokens)/.test(operations[id].path); // these are in no environment
-    for (const client of ofProject ? [stranger.admin] : [stranger.admin, await stranger.client('live'), sandbox]) {
+    for (const client of isOfProject(id)
+      ? [stranger.admin]
+      : [stranger.admin, await stranger.client('live'), sandbox]) {
       const answer = await withoutEffect(scene, () => perform(scene, id, { client }));
       expect(code(answer)).toEqual([404, 'not_found']);
       expect(answer.body.detail).toMatch(/^No such \w+ exists in this project and environment\.$/);
@@ -99,8 +103,7 @@ describe('a project and an environment', () => {
     expect((await perform(scene, id, { headers })).status).toBeLessThan(300);
     const { admin } = await scene.service.project();
     expect(await resultWith(admin, '')).toEqual(await inEmpty());
-    const isOfProject = /^\/v1\/(keys|tokens|audit|project)/.test(operations[id].path); // these are in no environment
     const sandbox = '?environment=sandbox';
-    if (!isOfProject) expect(await resultWith(scene.admin, sandbox)).toEqual(await inEmpty(sandbox));
+    if (!isOfProject(id)) expect(await resultWith(scene.admin, sandbox)).toEqual(await inEmpty(sandbox));
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { VARIABLES } from '../../support/runtime.ts';
+import { isRead, VARIABLES } from '../../support/runtime.ts';
 import { type Changing, newScene, perform } from './scene.ts';
 
 const { DELIVERIES_QUEUE_URL, CHECKS_QUEUE_URL } = VARIABLES;
@@ -17,7 +17,7 @@ it.each<[Changing, string, string[]]>([
   const effects: string[] = [];
   scene.service.faults.around = ({ name, input }, act) => {
     if (name === 'SendMessageBatch') urls.push(input.QueueUrl);
-    if (!['Get', 'BatchGet', 'Query'].includes(name)) effects.push(name);
+    if (!isRead(name)) effects.push(name);
     return act();
   };
   expect((await perform(scene, id)).status).toBeLessThan(300);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { isRead } from '../../support/runtime.ts';
 import { changing, newScene, perform, reading, type Scene } from './scene.ts';
 
 /** The reads of the table that can miss the latest writes. A new one needs a reason why that is harmless. */
@@ -22,7 +23,7 @@ function observe({ service }: Scene, found: Set<string>): void {
   service.faults.command = (name, input) => {
     const { RequestItems, ...own } = input as Read;
     const read: Read = RequestItems ? (Object.values(RequestItems)[0] ?? {}) : own;
-    if (!['Get', 'Query', 'BatchGet', 'Scan'].includes(name) || read.IndexName || read.ConsistentRead) return undefined;
+    if (!isRead(name) || read.IndexName || read.ConsistentRead) return undefined;
     const pk = read.Key?.pk ?? read.Keys?.[0]?.pk ?? Object.values(read.ExpressionAttributeValues ?? {})[0];
     found.add(`${name} ${String(pk).split('#')[0]}`);
     return undefined;

@@ -5,6 +5,7 @@ import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { changed } from '../../support/changed.ts';
 import { listed } from '../../support/documents.ts';
+import { isRead } from '../../support/runtime.ts';
 import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';
 
 /** A test email is reserved before it is sent. A lost one is not repeated, so that failures do not allow more emails. */
@@ -12,8 +13,6 @@ const TESTING: ReadonlySet<Changing> = new Set(['sendTestEmail', 'confirmEmail']
 
 /** The lease of a scene. */
 const LEASE = { node_id: 'n', lease_seconds: 900 };
-
-const isRead = (name: string): boolean => ['Get', 'BatchGet', 'Query', 'Scan'].includes(name);
 
 /** Where a function stops: after this many effects. Effects that it causes at the same time can happen in any order. */
 interface Stop {
