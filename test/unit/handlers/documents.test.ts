@@ -17,7 +17,6 @@ describe('a document', () => {
       created_at: created.body.updated_at,
       updated_at: created.body.updated_at,
     });
-    expect((await put(client, 'org:acme:d', { a: 1 })).body).toEqual(created.body);
     expect(await put(client, 'org:acme:d', { b: 2 })).toMatchObject({
       status: 200,
       body: { revision: 2, fields: { b: 2 } },
@@ -32,7 +31,6 @@ describe('a document', () => {
     expect(code(await client('GET', '/v1/documents/org%253Aacme%253Ad'))).toEqual([400, 'invalid_request']);
     expect((await client('DELETE', '/v1/documents/org:acme:d')).status).toBe(204);
     expect(code(await client('GET', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);
-    expect(code(await client('DELETE', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);
     expect(code(await client('PATCH', '/v1/documents/org:acme:d', { body: { fields: {} } }))).toEqual([
       404,
       'not_found',

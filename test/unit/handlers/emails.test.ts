@@ -128,21 +128,6 @@ describe('a summary', () => {
     await service.clock.advance(EMAIL_WINDOW_MS);
     expect(emailsOf(project).at(-1)?.to).toEqual(['three@example.com', 'two@example.com', project.email.toUpperCase()]);
   });
-
-  it('is not sent for a deleted project', async () => {
-    const project = await service.project();
-    await exhaust(project);
-    await createAdmin(project);
-    const remove = () => service.administer({ operation: 'delete', id: project.id, name: 'Test' });
-    await remove();
-    await service.clock.advance(EMAIL_WINDOW_MS);
-    await remove();
-    await service.clock.advance(EMAIL_WINDOW_MS);
-    expect(emailsOf(project)).toHaveLength(MAX_EMAILS);
-    expect([...service.db.items()].filter(({ pk }) => String(pk).endsWith(project.id))).toMatchObject([
-      { pk: `DELETION#${project.id}` },
-    ]);
-  });
 });
 
 describe('the text of a customer', () => {
