@@ -19,10 +19,14 @@ const TABLE = 'documents-restored-20260131120000';
 /** A table that was restored to another time. */
 const ANOTHER = 'documents-restored-20260131115959';
 const ARN = 'arn:aws:dynamodb:eu-central-1:123456789012:table';
+const { Outputs, Resources } = synth({}).toJSON();
+const DescribeStacks = () => ({
+  Stacks: [{ Outputs: Object.keys(Outputs).map((name) => ({ OutputKey: name, OutputValue: `output ${name}` })) }],
+});
 const streamOf = (table: string) => `${ARN}/${table}/stream/2026-01-31T13:00:00.000`;
 /** A stack whose restored table needs nothing more than its name. */
 const performers = {
-  DescribeStacks: () => ({ Stacks: [{ Outputs: [{ OutputKey: 'FanOutFunction', OutputValue: 'fan-out' }] }] }),
+  DescribeStacks,
   DescribeStackResource: ({ LogicalResourceId: id }: { LogicalResourceId: string }) => ({
     StackResourceDetail: { PhysicalResourceId: `${id} of the stack` },
   }),
@@ -181,7 +185,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   const queue = 'Deliveries of the stack';
   expect(sent).toEqual([
     ...Array(11).fill(['Checks of the stack', undefined, { connectionId: 'con_1', ...OTHER }]),
-    ['fan-out', marshall(event)],
+    ['output FanOutFunction', marshall(event)],
     [queue, 'whk_1', { webhookId: 'whk_1', ...SPACE, eventId: 'evt_1', run: 3, attempt: 2, trigger: 'recovery' }],
     [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' }],
     [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_3', run: 0, attempt: 4, trigger: 'schedule' }],
@@ -216,7 +220,7 @@ it.each([
     'no events',
     { FunctionError: 'Unhandled', Payload: '{"errorMessage":"No"}' },
     1002,
-    'fan-out failed: No\n'.repeat(3),
+    'output FanOutFunction failed: No\n'.repeat(3),
   ],
 ])('replays stored events in batches of 1,000, when the function handles %s', async (_, response, left, reasons) => {
   const batches: number[] = [];
@@ -230,22 +234,18 @@ it.each([
     },
     Invoke({ FunctionName, Payload }) {
       const { Records, isReplay } = JSON.parse(Payload);
-      expect([FunctionName, isReplay, Records[0].eventName]).toEqual(['fan-out', true, 'INSERT']);
+      expect([FunctionName, isReplay, Records[0].eventName]).toEqual(['output FanOutFunction', true, 'INSERT']);
       expect(unmarshall(Records[0].dynamodb.Keys)).toEqual(itemKey.event(SPACE, 'evt_1'));
       batches.push(Records.length);
       return response;
     },
   });
-  const end = `fan-out did not handle ${left} of the events. See its log, and repeat the command.\n`;
+  const end = `output FanOutFunction did not handle ${left} of the events. See its log, and repeat the command.\n`;
   const printed = left === 0 ? [0, 'Replayed 1002 events.\n', ''] : [1, '', reasons + end];
   expect([status, stdout, stderr]).toEqual(printed);
   expect(batches).toEqual([1000, 1, 1]);
 });
 
-const outputs = ['FailedEventsBucket', 'FailedSchedulesQueue', 'FanOutFunction'];
-const DescribeStacks = () => ({
-  Stacks: [{ Outputs: outputs.map((OutputKey) => ({ OutputKey, OutputValue: OutputKey })) }],
-});
 const replay = (kind: string, performers: Performers) =>
   ran(ops, ['replay', kind, '--stack', 'Service'], { DescribeStacks, ...performers });
 
@@ -274,10 +274,10 @@ describe('replay events', () => {
       DeleteObject: ({ Key }) => void removed.push(Key),
     });
     expect(removed).toEqual(expected);
-    const reason = name === 'fails' ? 'FanOutFunction failed: \\u009b2J' : 'See the log of the function.';
+    const reason = name === 'fails' ? 'output FanOutFunction failed: \\u009b2J' : 'See the log of the function.';
     const left = expected.length === 2 ? '' : `Not replayed: aws/lambda/a. ${reason}\n`;
     expect([status, stdout, stderr]).toEqual([left ? 1 : 0, `Replayed ${expected.length} objects.\n`, left]);
-    const event = (key: string) => `FanOutFunction ${JSON.stringify({ Records: [key], isReplay: true })}`;
+    const event = (key: string) => `output FanOutFunction ${JSON.stringify({ Records: [key], isReplay: true })}`;
     expect(invoked).toEqual([event('aws/lambda/a'), event('set-aside/b')]);
   });
 
@@ -313,7 +313,7 @@ describe('replay schedules', () => {
     const note = (call: object) => void calls.push(call);
     const performers = { ...queue(['1', '2', '3'].map(input)), SendMessage: note, DeleteMessage: note };
     expect((await replay('schedules', performers)).stdout).toBe('Sent 3 messages.\n');
-    const deleted = (i: number) => ({ QueueUrl: 'FailedSchedulesQueue', ReceiptHandle: `handle-${i % 2}` });
+    const deleted = (i: number) => ({ QueueUrl: 'output FailedSchedulesQueue', ReceiptHandle: `handle-${i % 2}` });
     expect(calls).toEqual(['1', '2', '3'].flatMap((body, i) => [JSON.parse(input(body)), deleted(i)]));
   });
 
@@ -323,7 +323,6 @@ describe('replay schedules', () => {
   });
 });
 
-const { Outputs, Resources } = synth({}).toJSON();
 const BUSY = Object.assign(new Error('Try later'), { name: 'Busy', $metadata: {} });
 
 /** A deployment of the template with stored work, and the calls with which commands change it. AWS rejects some of them the second time. */
@@ -336,9 +335,6 @@ function startDeployment(table: string) {
   const responses: Performers = {
     ...performers,
     ...using(table),
-    DescribeStacks: () => ({
-      Stacks: [{ Outputs: Object.keys(Outputs).map((OutputKey) => ({ OutputKey, OutputValue: OutputKey })) }],
-    }),
     DescribeStackResource(input) {
       if (!(input.LogicalResourceId in Resources)) throw new Error('The stack has no such resource');
       return performers.DescribeStackResource(input);
@@ -372,7 +368,8 @@ function startDeployment(table: string) {
       const isRead = /^(Describe|Get|List|Scan|Receive)/.test(name);
       if (isFailing && (isRead || !isLost)) throw BUSY;
       const change = `${name} ${JSON.stringify(input)}`;
-      if (/^(RestoreTable|UpdateT)/.test(name) && changes.has(change)) throw new Error('It is already enabled');
+      if (/^(RestoreTable|UpdateTable|UpdateTimeToLive)/.test(name) && changes.has(change))
+        throw new Error('It is already enabled');
       if (!isRead) changes.add(change);
       const response = responses[name]?.(input, undefined) ?? {};
       if (isFailing) throw BUSY;
