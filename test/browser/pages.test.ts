@@ -7,15 +7,16 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
- * and the second one has a violation of each member. The page refreshes after each choice and failure. `more.yaml` states how often a
- * page repeats which requests, and what it shows if they fail. Review these files with every change.
+ * and the second one has a violation of each member. The page refreshes after each choice and each failure. `more.yaml` states
+ * how often a page repeats which requests, and what it shows if they fail. Review these files with every change.
  * `npm run test:browser -- --update` writes them.
  */
 
-const dashboard = useDashboard(useService());
+const service = useService();
+const dashboard = useDashboard(service);
 
-// A script counts, in the page, the requests without a complete response, and notes each saved file, each copied text and what a timer
-// repeats.
+// A script counts, in the page, the requests without a complete response, and notes each saved file, each copied text, and what
+// a timer repeats.
 declare let pending: number;
 declare const saved: string[];
 declare const repeated: Map<() => void, number>;
@@ -46,15 +47,19 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Places of the sandbox with the same buttons as others, in more combinations of members that are `null`, and with filters. */
-const MORE_PLACES = {
-  ...placesOf('event', [1, 2, 3, 4, 5], (index) => `/events/${idOf.event(index)}`),
-  ...placesOf('webhook', [3, 4, 5, 6, 7, 8, 9], (index) => `/webhooks/${idOf.webhook(index)}`),
-  ...placesOf('key', [4, 5, 6, 7, 8, 9], (index) => `/keys/${idOf.key(index)}`),
-  ...placesOf('delivery', [5, 13], (index) => `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(index)}`),
-  'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
-  'events-older': '/events?cursor=2',
-  'settings-filtered': '/settings?target=a&actor=b',
-};
+const MORE_PLACES: readonly Readonly<Record<string, string>>[] = [
+  {
+    ...placesOf('event', [1, 2, 3, 4, 5], (index) => `/events/${idOf.event(index)}`),
+    ...placesOf('webhook', [3, 4, 5, 6, 7, 8, 9], (index) => `/webhooks/${idOf.webhook(index)}`),
+  },
+  {
+    ...placesOf('key', [4, 5, 6, 7, 8, 9], (index) => `/keys/${idOf.key(index)}`),
+    ...placesOf('delivery', [5, 13], (index) => `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(index)}`),
+    'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
+    'events-older': '/events?cursor=2',
+    'settings-filtered': '/settings?target=a&actor=b',
+  },
+];
 
 function placesOf(name: string, indexes: readonly number[], placeOf: (index: number) => string) {
   return Object.fromEntries(indexes.map((index) => [`${name}-${index}`, placeOf(index)]));
@@ -65,9 +70,9 @@ async function openDashboard(place: string, environment = 'live') {
   const reads = new Set<string>();
   const effects: string[] = [];
   const keys: string[] = [];
-  /** The statuses of the next requests that change something, before they succeed. */
-  const next = { failures: [] as number[], isRefused: false, readsFail: false };
-  const page = await dashboard.open(`/dashboard#/${environment}${place}`, { timezoneId: 'UTC', locale: 'en-GB' });
+  /** Whether reads fail, the statuses of the next failures of changes, and whether the last change failed. */
+  const next = { readsFail: false, failures: [] as number[], hasFailed: false };
+  const page = await dashboard.open('/v1', { timezoneId: 'UTC', locale: 'en-GB' }); // without a script of the service
   await page.clock.setFixedTime(NOW);
   await page.addInitScript(() => {
     const send = fetch;
@@ -115,11 +120,9 @@ async function openDashboard(place: string, environment = 'live') {
       effects.push([text, request.postData(), ...headers].filter(Boolean).join(' '));
       const status = next.failures.shift();
       const errors = Object.entries(request.postDataJSON() ?? {}).map(violationOf);
-      next.isRefused = status === 500 || (status === 400 && errors.length > 0);
-      if (next.isRefused) {
-        const json = { code: 'invalid_request', status, detail: 'Correct the fields.', errors };
-        return route.fulfill(status === 500 ? { status, body: '' } : { status, json });
-      }
+      next.hasFailed = status === 500 || (status === 400 && errors.length > 0);
+      const json = { code: 'invalid_request', status, detail: 'Correct the fields.', errors };
+      if (next.hasFailed) return route.fulfill(status === 500 ? { status, body: '' } : { status, json });
     }
     const json = distinctResponse(request.method(), url);
     return route.fulfill(json ? { status: 200, json } : { status: 204 });
@@ -138,7 +141,7 @@ async function openDashboard(place: string, environment = 'live') {
     reads.clear();
     return sent;
   };
-  await page.reload(); // with the script
+  await page.goto(`${service.stack.baseUrl}/dashboard#/${environment}${place}`);
   await signInWith(page, `svc_admin_${'0'.repeat(50)}`);
   await page.locator('main').waitFor();
   await settled();
@@ -168,31 +171,37 @@ const violationOf = ([member, value]: [string, unknown]) => ({
 });
 
 it('other combinations of members that are null, and filters', async () => {
+  const texts = await Promise.all(MORE_PLACES.map(readPlaces));
+  await expect(texts.flat().join('\n')).toMatchFileSnapshot('pages/more.yaml');
+});
+
+/** Returns the content and the requests of places of the sandbox, and what they show if a refresh fails. */
+async function readPlaces(places: Readonly<Record<string, string>>): Promise<string[]> {
   const { page, settled, reload, refresh, next } = await openDashboard('', 'sandbox');
   const main = page.locator('main, dialog').last();
   const text: string[] = [];
-  for (const [name, place] of Object.entries(MORE_PLACES)) {
+  for (const [name, place] of Object.entries(places)) {
     const requests = await reload(place);
-    text.push(`# ${name}`, ...requests, withoutTables(await shownIn(main)));
-    const current = new URL(page.url()).hash.split('/')[1];
-    const links = main.locator('a[href^="#/"]').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
-    expect((await links).filter((href) => href?.split('/')[1] !== current)).toEqual([]);
+    const before = await shownIn(main);
+    text.push(`# ${name}`, ...requests, withoutTables(before));
+    const environment = /#\/\w+/.exec(page.url())?.[0] ?? ''; // of the key, if the page shows a key
+    const links = main.locator(`a[href^="#/"]:not([href^="${environment}"])`);
+    expect(await links.evaluateAll((all) => all.map((each) => each.getAttribute('href')))).toEqual([]);
     const intervals = await page.evaluate(() => [...new Set(repeated.values())].sort((a, b) => a - b));
-    for (const everyMs of intervals) {
+    for (const interval of intervals) {
       await page.evaluate((ms) => {
         for (const [act, everyMs] of repeated) if (everyMs === ms) act();
-      }, everyMs);
+      }, interval);
       const refreshed = await settled();
-      if (refreshed.length > 0) text.push(`# Every ${everyMs / 1000} s`, ...refreshed);
+      if (refreshed.length > 0) text.push(`# Every ${interval / 1000} s`, ...refreshed);
     }
-    const known = await shownIn(main);
     next.readsFail = true;
     await refresh();
     next.readsFail = false;
-    text.push(...newLines(known, await shownIn(main)), '');
+    text.push(...newLines(before, await shownIn(main)), '');
   }
-  await expect(text.join('\n')).toMatchFileSnapshot('pages/more.yaml');
-});
+  return text;
+}
 
 it.each(Object.entries(SECTIONS))('%s', async (_, places) => {
   await Promise.all(Object.entries(places).map(([name, place]) => expectPage(name, place)));
@@ -216,17 +225,24 @@ async function expectPage(name: string, place: string): Promise<void> {
     if (page.url() !== url) return [`# at ${page.url().split('#')[1]}`, ...(await messagesIn(page))];
     return newLines(before, await shownIn((await isInDialog()) ? dialogs.last() : main));
   };
+  /** Notes the requests and the changes of an action. Returns the changes. */
+  const effectOf = async (act: () => Promise<void>): Promise<string[]> => {
+    next.hasFailed = false;
+    await act();
+    const requests = await settled();
+    const shown = await changes();
+    text.push(...requests, ...shown);
+    return shown;
+  };
   /** Presses a button. If that changes something, the first requests fail, and the button is pressed again. */
   const press = async (button: Locator, act: () => Promise<void>) => {
-    Object.assign(next, { failures: [500, 400], isRefused: false });
-    await act();
-    text.push(...(await settled()), ...(await changes()));
-    while (next.isRefused) {
-      const shown = await changes();
+    next.failures = [500, 400];
+    let shown = await effectOf(act);
+    while (next.hasFailed) {
       await refresh();
       expect(await changes()).toEqual(shown);
-      await button.click();
-      text.push('', '# Again', ...(await settled()), ...(await changes()));
+      text.push('', '# Again');
+      shown = await effectOf(() => button.click());
     }
     expect(await page.evaluate(() => document.activeElement?.tagName), text.slice(-9).join('\n')).not.toBe('BODY');
   };
