@@ -231,7 +231,7 @@ async function expectPage(name: string, place: string): Promise<void> {
     await act();
     const requests = await settled();
     const shown = await changes();
-    text.push(...requests, ...shown);
+    text.push(...requests, ...shown, ...(await announcementIn(page)));
     return shown;
   };
   /** Presses a button. If that changes something, the first requests fail, and the button is pressed again. */
@@ -280,6 +280,10 @@ async function expectPage(name: string, place: string): Promise<void> {
 }
 
 const messagesIn = (page: Page) => page.locator('h1,[role=alert],[role=status]').allTextContents();
+
+/** Returns the message at the edge of the page. */
+const announcementIn = (page: Page): Promise<string[]> =>
+  page.locator('.announcement span').evaluateAll((all) => all.map((each) => `# Announced: ${each.textContent}`));
 
 /** Clicks before the page can react to the first click. */
 const clickTwice = (button: Locator): Promise<void> =>
