@@ -156,8 +156,6 @@ describe('a delivery of an event', () => {
     const { body: event } = await publish(project.admin);
     for (const each of [id, otherId]) await eventually(() => deliveryOf(project.admin, each, event.id));
     const page = await dashboard.signIn(project.adminKey, `/live/events/${event.id}`);
-    const request = await page.waitForRequest(new RegExp(`/v1/events/${event.id}/deliveries`));
-    expect(new URL(request.url()).searchParams.get('limit')).toBe('100'); // an environment can have 100 webhooks
     await rows(page).filter({ hasText: 'succeeded' }).locator('th a').click();
     await drawer(page).getByText('Your endpoint accepted the event.').waitFor();
     expect(await drawer(page).getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
