@@ -62,14 +62,15 @@ export function documents(table: Table) {
     async claimCycle(space: Space, syncId: string, { credentialId, fingerprint, nowMs }: CycleClaim): Promise<boolean> {
       const claimed = { credentialId, fingerprint, expires: timeToLive(nowMs + EVENT_RETENTION_MS) };
       const isRepeated = all(is('fingerprint', fingerprint), isAtLeast('completedAt', nowMs - CYCLE_REPEAT_MS));
-      const isFree = any(isAbsent('credentialId'), is('credentialId', credentialId));
-      const isClaimable = all(isFree, any(isAbsent('completedAt'), isRepeated));
+      const isClaimable = all(isFreeFor(credentialId), any(isAbsent('completedAt'), isRepeated));
       return (await table.write([update(itemKey.sync(space, syncId), claimed, isClaimable)])).length === 0;
     },
 
-    async complete(space: Space, syncId: string, event: StoredEvent): Promise<void> {
-      const completed = { completedAt: event.at, expires: timeToLive(event.at + EVENT_RETENTION_MS) };
-      const complete = update(itemKey.sync(space, syncId), completed, isAbsent('completedAt'));
+    async complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void> {
+      const expires = timeToLive(event.at + EVENT_RETENTION_MS);
+      const completed = { credentialId, completedAt: event.at, expires };
+      const isOpen = all(isAbsent('completedAt'), isFreeFor(credentialId));
+      const complete = update(itemKey.sync(space, syncId), completed, isOpen);
       await table.write([complete, putEvent(event)]);
     },
   };
@@ -94,6 +95,9 @@ export function documents(table: Table) {
     };
   }
 }
+
+/** A sync cycle whose id is not taken. */
+const isFreeFor = (credentialId: string): Condition => any(isAbsent('credentialId'), is('credentialId', credentialId));
 
 export function toState(item: Item): DocumentState {
   const { pk: _, sk: __, ...rest } = item;

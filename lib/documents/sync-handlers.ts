@@ -143,7 +143,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
   }
 
   // Runs once per cycle, because a repeated last page finds it completed.
-  async function complete({ space, body }: SyncRequest, cycle: Cycle): Promise<void> {
+  async function complete({ space, body, caller }: SyncRequest, cycle: Cycle): Promise<void> {
     const now = clock();
     const data = {
       sync_id: cycle.syncId,
@@ -156,7 +156,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
       completed_at: iso(now),
     };
     const event = newEvent({ ...space, at: now, type: 'sync.completed', data }, random);
-    await documents.complete(space, cycle.syncId, event);
+    await documents.complete(space, cycle.syncId, credentialOf(caller), event);
   }
 }
 

@@ -46,7 +46,7 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
   ],
   [
     'a completed cycle',
-    () => documents(table).complete(space, 'syn_2', other),
+    () => documents(table).complete(space, 'syn_2', 'key_1', other),
     itemKey.sync(space, 'syn_2'),
     now + EVENT_RETENTION_MS,
   ],
