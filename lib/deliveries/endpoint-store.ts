@@ -121,7 +121,8 @@ export function endpoints(table: Table) {
       const entry = auditOf(webhook, run, nowMs);
       const rejected = await table.write([recorded, update(key, disabled, is('status', 'enabled')), entry]);
       if (rejected.length === 0) return { isRecorded: true, isEmailPending: true };
-      // The attempt is recorded alone, unless it was the reason. Another delivery may have disabled the webhook, or it was deleted.
+      // Another delivery disabled the webhook, or it was deleted: the attempt is recorded alone. An attempt that was recorded before
+      // is rejected again.
       const isRecorded = (await table.write([recorded])).length === 0;
       // Another run of this message can have ended before the email.
       const stored = rejected.find(({ index }) => index === 1)?.item;

@@ -56,7 +56,7 @@ export function Dialog({
 interface ConfirmProps<Value> extends Action<Value> {
   title: string;
   onClose: () => void;
-  /** Whether the dialog stays open until the response, which can have a secret. The default is `true`. */
+  /** Whether the dialog stays open until the response. The default is `true`. */
   awaitsResponse?: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface Secret {
   /** `null` if the response with the secret was lost, because a repeated request does not return it. */
   text: string | null;
   label: string;
-  /** What to do without the secret. */
+  /** The advice if the secret was lost. */
   ifLost: string;
   children?: ComponentChildren;
   onClose?: () => void;
