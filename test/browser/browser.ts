@@ -95,6 +95,9 @@ export const heading = (page: Page, name: string | RegExp) => page.getByRole('he
 export const fact = (page: Page, name: string) =>
   page.locator('.facts > div, .stats > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
 
+/** The status in the health of a webhook, or of a delivery on its page. */
+export const badge = (page: Page) => fact(page, 'Status').locator('.badge').textContent();
+
 /** Counts the clicks of the user on all pages of the dashboard. Keyboard actions do not count. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
   const counter = await page.evaluateHandle(() => {
