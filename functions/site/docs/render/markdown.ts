@@ -45,7 +45,10 @@ turndown.addRule('table', {
 turndown.addRule('member', { filter: 'dt', replacement: (content) => `\n- ${line(content)}` });
 turndown.addRule('description', {
   filter: 'dd',
-  replacement: (content) => `: ${content.trim().replace(/\n+/g, '\n  ')}\n`,
+  replacement(content) {
+    const text = content.trim().replace(/\n+/g, '\n  ');
+    return text.startsWith('- ') ? `\n  ${text}\n` : `: ${text}\n`; // members without a description of their object
+  },
 });
 turndown.addRule('link', {
   filter: 'a',
