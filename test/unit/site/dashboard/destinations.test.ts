@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Destination, destinationsOf, matches } from '../../../../functions/site/dashboard/finder/destinations.ts';
+import type { Key } from '../../../../functions/site/dashboard/state/api.ts';
 
 const webhook = (name: string): Destination => ({ kind: 'Webhook', name, href: '' });
 const names = (all: readonly Destination[], text: string) => matches(all, text, 'live').map(({ name }) => name);
@@ -26,5 +27,16 @@ describe('the places for a text', () => {
   ])('open their pages in the current environment: %s', (text, addresses) => {
     const pages = destinationsOf({ environment: 'sandbox', isAdmin: true }, [], []);
     expect(matches(pages, text, 'sandbox').map(({ href }) => href)).toEqual(addresses);
+  });
+
+  it('contain a key in an environment where it can be used, and only pages that the user can open', () => {
+    const keys = (['live', 'test', 'admin'] as const).map((type) => ({ id: type, type, name: null, hint: '' }) as Key);
+    const addresses = (isAdmin: boolean, listed: readonly Key[]) =>
+      destinationsOf({ environment: 'sandbox', isAdmin }, [], listed).map(({ href }) => href);
+    const forOthers = addresses(false, []);
+    expect(addresses(true, keys).filter((href) => !forOthers.includes(href))).toEqual([
+      ...['#/sandbox/keys', '#/sandbox/keys/new', '#/sandbox/settings'],
+      ...['#/live/keys/live', '#/sandbox/keys/test', '#/sandbox/keys/admin'],
+    ]);
   });
 });

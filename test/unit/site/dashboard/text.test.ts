@@ -8,6 +8,7 @@ import {
   headersOf,
   headerText,
   hiddenIn,
+  limitOf,
   linesOf,
   webhookName,
 } from '../../../../functions/site/dashboard/webhooks/webhook-text.ts';
@@ -92,6 +93,15 @@ describe('the text of a form', () => {
       'X-Empty': '',
     });
     expect(headersOf(headerText({ a: '1', b: '2' }))).toEqual({ a: '1', b: '2' });
+  });
+
+  it.each([
+    ['', null],
+    [' 20 ', 20],
+    ['2.5', 2.5],
+    ['20/s', 0],
+  ])('has a rate limit "%s" as %s, so that the API rejects other texts', (text, limit) => {
+    expect(limitOf(text)).toBe(limit);
   });
 
   it('keeps hidden headers without a change, and requires their values after a change', () => {
