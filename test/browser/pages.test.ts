@@ -7,8 +7,9 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
- * and the second one has a violation of each member. The page refreshes after each choice and each failure. `more.yaml` states
- * how often a page repeats which requests, and what it shows if they fail. Review these files with every change.
+ * and the second one has a violation of each member. The page refreshes after each choice and each failure. The clock of the user
+ * is wrong, so every time must come from the responses. `more.yaml` states how often a page repeats which requests, and what it
+ * shows if they fail. Review these files with every change.
  * `npm run test:browser -- --update` writes them.
  */
 
@@ -73,7 +74,7 @@ async function openDashboard(place: string, environment = 'live') {
   /** Whether reads fail, the statuses of the next failures of changes, and whether the last change failed. */
   const next = { readsFail: false, failures: [] as number[], hasFailed: false };
   const page = await dashboard.open('/v1', { timezoneId: 'UTC', locale: 'en-GB' }); // without a script of the service
-  await page.clock.setFixedTime(NOW);
+  await page.clock.setFixedTime(NOW + 26 * 3_600_000);
   await page.addInitScript(() => {
     const send = fetch;
     let blob: Blob;
@@ -109,10 +110,12 @@ async function openDashboard(place: string, environment = 'live') {
   await page.route('**/v1/**', async (route) => {
     const request = route.request();
     const url = new URL(request.url());
+    const fulfill = (response: object) =>
+      route.fulfill({ headers: { Date: new Date(NOW).toUTCString() }, ...response });
     const text = `${request.method()} ${decodeURIComponent(url.pathname + url.search)}`;
     if (request.method() === 'GET') {
       reads.add(text);
-      if (next.readsFail) return route.fulfill({ status: 503, body: '' });
+      if (next.readsFail) return fulfill({ status: 503, body: '' });
     } else {
       const { 'idempotency-key': key, 'if-match': version } = request.headers();
       if (key && !keys.includes(key)) keys.push(key);
@@ -122,10 +125,10 @@ async function openDashboard(place: string, environment = 'live') {
       const errors = Object.entries(request.postDataJSON() ?? {}).map(violationOf);
       next.hasFailed = status === 500 || (status === 400 && errors.length > 0);
       const json = { code: 'invalid_request', status, detail: 'Correct the fields.', errors };
-      if (next.hasFailed) return route.fulfill(status === 500 ? { status, body: '' } : { status, json });
+      if (next.hasFailed) return fulfill(status === 500 ? { status, body: '' } : { status, json });
     }
     const json = distinctResponse(request.method(), url);
-    return route.fulfill(json ? { status: 200, json } : { status: 204 });
+    return fulfill(json ? { status: 200, json } : { status: 204 });
   });
   /** Waits until the page shows everything that it loads. Returns the requests since the last call. */
   const settled = async (): Promise<string[]> => {

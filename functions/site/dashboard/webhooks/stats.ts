@@ -48,11 +48,11 @@ const startOf = ({ by, spans }: Period): number => (Math.floor(serverNow() / SPA
 /** Reads the counts of an environment, or of one webhook, in a period that ends now. */
 export async function readStats(call: Call, period: Period, webhookId?: string): Promise<Result<Stats>> {
   const query = { group_by: 'at', webhook_id: webhookId } as const;
-  const { value: entries, problem } = await readEntries(call, period, query);
+  const { value, problem } = await readEntries(call, period, query);
   if (problem) return { problem };
-  const first = startOf(period);
+  const { start, entries } = value;
   const spans = Array.from({ length: period.spans }, (_, i) => {
-    const from = first + i * SPAN_MS[period.by];
+    const from = start + i * SPAN_MS[period.by];
     return {
       from,
       until: from + SPAN_MS[period.by],
@@ -64,9 +64,9 @@ export async function readStats(call: Call, period: Period, webhookId?: string):
 
 /** Reads the counts of each webhook in a period that ends now. Webhooks without deliveries are missing. */
 export async function readSummaries(call: Call, period: Period): Promise<Result<ReadonlyMap<string, Summary>>> {
-  const { value: entries, problem } = await readEntries(call, period, { group_by: 'webhook_id' });
+  const { value, problem } = await readEntries(call, period, { group_by: 'webhook_id' });
   if (problem) return { problem };
-  return { value: new Map(entries.map((entry) => [entry.webhook_id ?? '', summaryOf([entry])])) };
+  return { value: new Map(value.entries.map((entry) => [entry.webhook_id ?? '', summaryOf([entry])])) };
 }
 
 function summaryOf(entries: readonly Entry[]): Summary {
@@ -114,7 +114,18 @@ export function latencyText(ms: number | null): string {
 
 type Grouping = Pick<QueryOf<'GET /v1/stats'>, 'group_by' | 'webhook_id'>;
 
-function readEntries(call: Call, period: Period, grouping: Grouping): Promise<Result<Entry[]>> {
-  const query = { ...grouping, by: period.by, from: new Date(startOf(period)).toISOString() };
-  return readPages((cursor) => call('GET /v1/stats', { query: { ...query, cursor } }));
+interface Entries {
+  /** The start of the period. */
+  start: number;
+  entries: Entry[];
+}
+
+/** Reads again if the period has moved, because the first response of a page corrects the clock of the user. */
+async function readEntries(call: Call, period: Period, grouping: Grouping): Promise<Result<Entries>> {
+  const start = startOf(period);
+  const query = { ...grouping, by: period.by, from: new Date(start).toISOString() };
+  const read = (cursor: string | undefined) => call('GET /v1/stats', { query: { ...query, cursor } });
+  const { value: entries, problem } = await readPages(read);
+  if (startOf(period) !== start) return readEntries(call, period, grouping);
+  return problem ? { problem } : { value: { start, entries } };
 }
