@@ -10,13 +10,13 @@ import { SecretFields, signingSecret } from './secret-fields.tsx';
 import { type Values, WebhookFields } from './webhook-fields.tsx';
 import { headersOf, headerText, hiddenIn, limitOf, limitText, linesOf } from './webhook-text.ts';
 
-/** The fields that both kinds of requests send. */
-const bodyOf = ({ url, events, description, documents, max_per_second }: Values) => ({
+const bodyOf = ({ url, events, description, documents, headers, max_per_second }: Values) => ({
   url: url.trim(),
   events,
   description: description || null,
   documents: linesOf(documents),
   max_per_second: limitOf(max_per_second),
+  headers: headersOf(headers),
 });
 
 export function NewWebhook() {
@@ -44,7 +44,7 @@ export function NewWebhook() {
           action="Save"
           act={() =>
             call('POST /v1/webhooks', {
-              body: { ...bodyOf(draft.value), headers: headersOf(draft.value.headers), secret },
+              body: { ...bodyOf(draft.value), secret },
             })
           }
           onDone={done}
@@ -66,26 +66,23 @@ export function NewWebhook() {
 /** Edits everything a webhook was created with except its secret, which is rotated instead. */
 export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
   const { call } = useSession();
-  const saved = headerText(webhook.headers);
-  // Only the edited fields, because a restored draft must not overwrite later changes of other fields.
-  const draft = useDraft<Partial<Values>>(webhook.id, {});
-  const value: Values = {
+  const saved: Values = {
     url: webhook.url,
     events: webhook.events,
     description: webhook.description ?? '',
     documents: webhook.documents.join('\n'),
-    headers: saved,
+    headers: headerText(webhook.headers),
     max_per_second: limitText(webhook.max_per_second),
-    ...draft.value,
   };
-  const { headers } = value;
+  // The draft and the request contain only edited fields, so that they do not overwrite the changes of others.
+  const draft = useDraft<Partial<Values>>(webhook.id, {});
+  const value = { ...saved, ...draft.value };
   const save = async (): Promise<Result<Webhook>> => {
-    const hidden = hiddenIn(headers, saved);
+    const hidden = hiddenIn(value.headers, saved.headers);
     if (hidden !== undefined) return { problem: { code: 'invalid_request', status: 0, detail: hidden, errors: [] } };
-    return call('PATCH /v1/webhooks/{id}', {
-      path: { id: webhook.id },
-      body: { ...bodyOf(value), ...(headers !== saved && { headers: headersOf(headers) }) },
-    });
+    const isEdited = (name: keyof Values) => value[name] !== saved[name];
+    const body = Object.fromEntries(Object.entries(bodyOf(value)).filter(([name]) => isEdited(name as keyof Values)));
+    return call('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body });
   };
   return (
     <Panel title="Endpoint and events">
@@ -99,7 +96,10 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
         }}
       >
         <RestoredDraft of={draft} />
-        <WebhookFields of={{ value, field: (name) => ({ ...draft.field(name), value: value[name] }) }} saved={saved} />
+        <WebhookFields
+          of={{ value, field: (name) => ({ ...draft.field(name), value: value[name] }) }}
+          saved={saved.headers}
+        />
       </ActionForm>
     </Panel>
   );
