@@ -4,9 +4,11 @@ import { adviceOn, latestRun, outcomeText } from '../components/deliveries.tsx';
 import { Callout } from '../components/feedback.tsx';
 import { Elapsed, Time } from '../components/time.tsx';
 import type { Delivery, Webhook } from '../state/api.ts';
+import { useRepeated } from '../state/hooks.ts';
 import { useRead } from '../state/session.ts';
 
 const DELIVERIES = 'GET /v1/webhooks/{id}/deliveries';
+const REFRESH_MS = 30_000;
 
 interface FailingProps {
   of: Webhook;
@@ -18,14 +20,16 @@ interface FailingProps {
 export function Failing({ of: { id, failing_since, disabled_at }, version }: FailingProps) {
   const retrying = (query: { until?: string | undefined; limit: string }) =>
     ({ path: { id }, query: { ...query, status: 'retrying' } }) as const;
-  const [latest] = useRead(DELIVERIES, retrying({ limit: '1' }), version).value?.data ?? [];
+  const newest = useRead(DELIVERIES, retrying({ limit: '1' }), version);
   // The delivery that failed first reaches its sixth failure first. If the webhook was disabled in this outage, it is the oldest one
   // that is retrying, because the earlier ones were canceled.
   const until = disabled_at === null ? (failing_since ?? undefined) : undefined;
   const limit = disabled_at === null ? '1' : '100';
-  const oldest = useRead(DELIVERIES, retrying({ until, limit }), version).value;
-  const isAll = disabled_at === null || oldest?.next_cursor === null;
-  const first = isAll ? oldest?.data.at(-1) : undefined;
+  const oldest = useRead(DELIVERIES, retrying({ until, limit }), version);
+  useRepeated(REFRESH_MS, newest, oldest);
+  const isAll = disabled_at === null || oldest.value?.next_cursor === null;
+  const first = isAll ? oldest.value?.data.at(-1) : undefined;
+  const [latest] = newest.value?.data ?? [];
   const last = latest?.attempts.at(-1);
   const disabledAt = first && disabledAtOf(first);
   return (
