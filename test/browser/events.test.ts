@@ -53,11 +53,19 @@ describe('an event', () => {
       await project.admin('PUT', `/v1/documents/org:acme:skipped-${i}`, { body: { fields: {} } });
       const [last] = (await project.admin('GET', `/v1/events?document_key=org:acme:skipped-${i}`)).body.data;
       const deliveries = async () => (await project.admin('GET', `/v1/events/${last.id}/deliveries`)).body.data;
-      // The list reads the deliveries once.
       await expect
         .poll(async () => (await deliveries()).map(({ status }: { status: string }) => status).sort())
         .toEqual(statuses);
     }
+    // The deliveries of new events come after the events.
+    await page.route('**/v1/events?*', async (route) => {
+      const response = await route.fetch();
+      const { data, ...others } = await response.json();
+      const timestamp = new Date().toISOString();
+      await route.fulfill({ json: { ...others, data: data.map((each: object) => ({ ...each, timestamp })) } });
+    });
+    const none = { json: { data: [], next_cursor: null } };
+    await page.route('**/v1/events/*/deliveries?*', (route) => route.fulfill(none), { times: 4 });
     await page.getByLabel('Type', { exact: true }).selectOption('');
     await page.locator('.badge.good', { hasText: '1 of 1 delivered' }).waitFor();
     expect(await page.getByTitle('1 skipped').count()).toBe(1);

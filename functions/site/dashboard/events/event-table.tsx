@@ -3,7 +3,8 @@ import { Badge, Link } from '../components/basics.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
-import type { Delivery, EntryOf } from '../state/api.ts';
+import { type Delivery, type EntryOf, serverNow } from '../state/api.ts';
+import { useRepeated } from '../state/hooks.ts';
 import { useRead } from '../state/session.ts';
 
 export interface EventRow {
@@ -34,7 +35,7 @@ export function EventTable({ rows, isOfOne = false }: { rows: EventRow[]; isOfOn
       ),
     ],
     ...(isOfOne ? [] : [DOCUMENT]),
-    ['Deliveries', ({ id }) => <EventOutcome id={id} />],
+    ['Deliveries', (row) => <EventOutcome of={row} />],
     ...(rows.some(({ revision }) => revision !== undefined) ? [REVISION] : []),
     ['Time', ({ at }) => <ShortTime at={at} />, 'number'],
   ];
@@ -49,9 +50,15 @@ const REVISION: Column<EventRow> = [
   'number',
 ];
 
+const REFRESH_MS = 5000;
+/** The deliveries of a new event are missing or pending at first. */
+const NEW_MS = 60_000;
+
 /** How many of the webhooks that an event was sent to have accepted it. */
-function EventOutcome({ id }: { id: string }) {
-  const { value } = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
+function EventOutcome({ of: { id, at } }: { of: EventRow }) {
+  const loaded = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
+  useRepeated(serverNow() - Date.parse(at) < NEW_MS ? REFRESH_MS : null, loaded);
+  const { value } = loaded;
   if (!value)
     return (
       <span class="muted" aria-busy="true">
