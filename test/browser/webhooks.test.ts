@@ -186,8 +186,11 @@ describe('a webhook', () => {
     await page.getByLabel('Data').fill('{"connection_id":');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('Data must be a JSON object.').waitFor();
-    await page.getByLabel('Data').fill('{"connection_id":"c-7"}');
+    const large = '{"connection_id":"c-7","number":12345678901234567890}';
+    await page.getByLabel('Data').fill(large);
+    const posted = page.waitForRequest('**/test?*');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
+    expect((await posted).postData()).toContain(large);
     await page.getByText('Data node_id is required').waitFor();
     await page.getByLabel('Event type').selectOption('document.deleted');
     await page.getByLabel('Event type').selectOption('connection.lost');

@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import type { Json } from '../../../../lib/json.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Select, TextArea } from '../components/field.tsx';
-import type { Problem, Webhook } from '../state/api.ts';
+import { type Problem, parseJson, type Webhook } from '../state/api.ts';
 import { goTo, linkTo } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { SecretFields, signingSecret } from './secret-fields.tsx';
@@ -60,11 +60,12 @@ const NO_OBJECT: Problem = {
   errors: [{ field: 'data', detail: 'must be a JSON object' }],
 };
 
-/** The JSON object in a text. `undefined` if it is something else. */
+/** The JSON object in a text, with the digits of its numbers. `undefined` if it is something else. */
 function objectIn(text: string): { [member: string]: Json } | undefined {
   try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    const value = parseJson(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as { [member: string]: Json }) : undefined;
   } catch {
     return undefined;
   }
