@@ -138,10 +138,11 @@ describe('the API reference', () => {
     await section.getByText('First admin key').waitFor();
     expect(requests).toHaveLength(1);
     await page.unroute(/\/live\/v1\/keys/);
-    const bodies = ['{', '']; // cut off, and empty with a type, as from API Gateway
+    const large = '12345678901234567890';
+    const bodies = ['{', '', large]; // cut off, and empty with a type, as from API Gateway
     const fulfill = (route: Route) => route.fulfill({ contentType: 'application/json', body: bodies.shift() ?? '' });
-    await page.route(/\/v1\/keys/, fulfill, { times: 2 });
-    for (const text of ['No response', '200 OK', 'First admin key']) {
+    await page.route(/\/v1\/keys/, fulfill, { times: 3 });
+    for (const text of ['No response', '200 OK', large, 'First admin key']) {
       await section.getByRole('button', { name: 'Send' }).click();
       await section.getByText(text).waitFor();
     }

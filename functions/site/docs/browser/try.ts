@@ -1,3 +1,4 @@
+import { parseJson } from '../../dashboard/state/api.ts';
 import { isIdle, rememberedKey } from '../../dashboard/state/remembered-key.ts';
 import { element } from './element.ts';
 
@@ -100,7 +101,7 @@ async function send(
     const isJson = response.headers.get('content-type')?.includes('json');
     return {
       status: `${response.status} ${response.statusText}`,
-      text: isJson && text ? JSON.stringify(JSON.parse(text), null, 2) : text,
+      text: isJson && text ? JSON.stringify(parseJson(text), null, 2) : text,
     };
   } catch (error) {
     return { status: 'No response', text: String(error) };
