@@ -260,19 +260,25 @@ describe('an export of the delivery log', () => {
     await page.getByLabel('Type', { exact: true }).selectOption('document.created');
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
     expect(await exported('CSV')).toMatch(/^"event_id".*\r\n"evt_\w+","document\.created".*\r\n$/);
+    await page.getByText('1 delivery exported.').waitFor();
     const endless = { json: { data: Array(99).fill(body.data[0]), next_cursor: 'older' } };
     await page.route('**/deliveries?*limit=100*', (route) => route.fulfill(endless));
     expect(JSON.parse(await exported('JSON'))).toHaveLength(2000);
 
-    // Cancel ends an export that takes long.
-    const held = Promise.withResolvers<void>();
-    await page.route('**/deliveries?*limit=100*', (route) => held.promise.then(() => route.fallback()), { times: 1 });
+    // An export that takes long ends when the user cancels it or leaves the page.
     let saved = 0;
     page.on('download', () => saved++);
-    await page.getByRole('button', { name: 'Export' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    held.resolve();
+    const cancel = () => page.getByRole('button', { name: 'Cancel' }).click();
+    for (const leave of [cancel, () => page.goto(`${service.stack.baseUrl}/dashboard#/live/tokens`)]) {
+      const held = Promise.withResolvers<void>();
+      await page.route('**/deliveries?*limit=100*', (route) => held.promise.then(() => route.fallback()), { times: 1 });
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+      await leave();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      held.resolve();
+    }
+    await page.goBack();
     await exported('JSON');
     expect(saved).toBe(1);
   });

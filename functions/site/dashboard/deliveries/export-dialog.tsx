@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Confirm } from '../components/dialog.tsx';
 import { download } from '../components/download.ts';
 import { Select } from '../components/field.tsx';
@@ -30,16 +30,18 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
   const { call, announce } = useSession();
   const [format, setFormat] = useState<Format>('CSV');
   const isClosed = useRef(false);
-  const close = () => {
-    isClosed.current = true;
-    onClose();
-  };
+  useEffect(
+    () => () => {
+      isClosed.current = true; // the user canceled it, or left the page
+    },
+    [],
+  );
   const save = (deliveries: Delivery[]) => {
     if (isClosed.current) return;
     const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
     if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
     else download(`deliveries-${id}.json`, JSON.stringify(deliveries, null, 2), 'application/json');
-    announce(`${deliveries.length} deliveries exported.`);
+    announce(deliveries.length === 1 ? '1 delivery exported.' : `${deliveries.length} deliveries exported.`);
     onClose();
   };
   return (
@@ -48,7 +50,7 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
       action="Export"
       act={() => read(call, id, query)}
       onDone={save}
-      onClose={close}
+      onClose={onClose}
       awaitsResponse={false}
     >
       <p>Those that match the filters, newest first: at most {MAX_EXPORTED.toLocaleString()}.</p>
