@@ -260,6 +260,7 @@ describe('the environments', () => {
     await page.getByText(/You are viewing test data.* apply to both environments/).waitFor();
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('link', { name: receiver.url }).waitFor();
+    await page.getByText('1 webhook', { exact: true }).waitFor();
     expect(await page.locator('[aria-current]').allTextContents()).toEqual(['Sandbox', 'Webhooks']);
   });
 });

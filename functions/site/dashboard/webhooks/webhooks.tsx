@@ -88,7 +88,7 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
                 />
                 <p class="count" aria-live="polite">
                   {shown.length === webhooks.length ? webhooks.length : `${shown.length} of ${webhooks.length}`}{' '}
-                  webhooks
+                  {webhooks.length === 1 ? 'webhook' : 'webhooks'}
                 </p>
               </Form>
               {shown.length === 0 ? (
