@@ -85,6 +85,7 @@ describe('an endpoint that fails', () => {
     await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?recover=1`);
     await page.getByRole('dialog').getByText('There is nothing to send again.').waitFor();
+    expect(await page.locator('main .panel h2').first().textContent()).toBe('Health'); // as without the dialog
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/live/webhooks/${id}`);
     await page.reload();

@@ -70,6 +70,8 @@ describe('a row of the delivery log', () => {
     const { project, id } = await threeDeliveries();
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
     await rows(page).first().locator('th a').click();
+    await drawer(page).waitFor();
+    expect(await page.locator('main .panel h2').first().textContent()).toBe('Health'); // as without the drawer
     await drawer(page).getByRole('link', { name: 'Open page' }).click();
     await heading(page, 'document.changed').waitFor();
     await page.getByRole('button', { name: 'Redeliver' }).click();

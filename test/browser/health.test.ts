@@ -183,8 +183,13 @@ describe('the overview', () => {
     await eventually(async () => (await project.admin('GET', `/v1/webhooks/${id}`)).body.status === 'disabled');
     await publish(project.admin);
     await working.until(4);
-    const { body: old } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } });
-    await project.admin('POST', `/v1/keys/${old.id}/rotate`);
+    const rotated = async (type: string) => {
+      const { body: old } = await project.admin('POST', '/v1/keys', { body: { type, name: 'App' } });
+      await project.admin('POST', `/v1/keys/${old.id}/rotate`);
+      return old;
+    };
+    const old = await rotated('live');
+    await rotated('test'); // which the live environment does not list
 
     const page = await dashboard.signIn(project.adminKey, '/live');
     const count = (name: string) => page.locator('.legend li', { hasText: name }).locator('strong').textContent();

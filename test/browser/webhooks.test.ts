@@ -18,7 +18,7 @@ describe('a webhook', () => {
     // Open the project Dashboard, choose Create Webhook, enter the endpoint URL, select events, save.
     const page = await dashboard.signIn(project.adminKey);
     await page.getByRole('link', { name: 'Create Webhook' }).click();
-    await page.getByLabel('Endpoint URL').fill(receiver.url);
+    await page.getByLabel('Endpoint URL').fill(` ${receiver.url} `);
     await page.getByLabel('document.created').check();
     await page.getByLabel('document.deleted').check();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -142,6 +142,8 @@ describe('a webhook', () => {
     const page = await dashboard.signIn(adminKey, '/live/webhooks/new');
     await page.getByLabel('Endpoint URL').fill('ftp://example.com');
     await page.getByLabel('Use my own').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/^Secret must /).waitFor(); // and not a generated one
     await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(23));
     await page.getByText('fewer than 24 characters').waitFor();
     await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(24));
@@ -166,8 +168,11 @@ describe('a webhook', () => {
     await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByLabel('Use my own').check();
+    const rotate = page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' });
+    await rotate.click();
+    await page.getByText(/^Secret must /).waitFor();
     await page.getByLabel('Secret', { exact: true }).fill('y'.repeat(24));
-    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    await rotate.click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await hint()).toBe('yyyy');
   });
