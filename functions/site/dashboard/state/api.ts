@@ -68,8 +68,10 @@ type AnyOptions = {
 // A page can send many reads, and a new AWS account runs only 10 functions concurrently. Writes skip the queue.
 const limited = createLimiter(4);
 
-/** The `Idempotency-Key` of each POST whose outcome is unknown, by its URL and body. A repeat of the request takes effect once. */
-const unsettled = new Map<string, string>();
+/** The last POST with an unknown outcome, by its URL and body. A repeat of the request takes effect once. */
+const unsettled = new Map<string, { idempotencyKey: string; sentAt: number }>();
+/** The same request after this time is not a repeat, such as a second redelivery. */
+const REPEAT_MS = 10 * 60 * 1000;
 
 /** Calls the API that served this page, with a key, in one environment. */
 export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
@@ -87,8 +89,10 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const request = `${url} ${JSON.stringify(body)}`;
     if (method === 'POST') {
-      const idempotencyKey = unsettled.get(request) ?? crypto.randomUUID();
-      unsettled.set(request, idempotencyKey);
+      const last = unsettled.get(request);
+      const isRepeat = last !== undefined && Date.now() - last.sentAt < REPEAT_MS;
+      const idempotencyKey = isRepeat ? last.idempotencyKey : crypto.randomUUID();
+      unsettled.set(request, { idempotencyKey, sentAt: Date.now() });
       headers['Idempotency-Key'] = idempotencyKey;
     }
     try {

@@ -43,6 +43,17 @@ it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
   expect(repeated === first).toBe(!isSettled);
 });
 
+it('gives a POST with an unknown outcome a new idempotency key after ten minutes', async () => {
+  onTestFinished(() => void vi.useRealTimers());
+  respond = problem(500, 'internal_error');
+  for (const minutes of [0, 9, 18, 28]) {
+    vi.setSystemTime(minutes * 60_000);
+    await call('POST /v1/project/test-mail', {});
+  }
+  const [first, ...repeated] = requests.map(({ headers }) => headers['Idempotency-Key']);
+  expect(repeated.map((key) => key === first)).toEqual([true, true, false]);
+});
+
 it('sends the parameters that are not empty, with the key and the environment, below the stage', async () => {
   respond = async () => Response.json({ data: [], next_cursor: null });
   await call('GET /v1/webhooks/{id}/deliveries', { path: { id: 'whk/1' }, query: { status: '', limit: '1' } });
