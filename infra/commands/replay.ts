@@ -1,5 +1,12 @@
 import { DeleteObjectCommand, GetObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
-import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type QueueAttributeName,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
@@ -28,14 +35,13 @@ export const replay = command(
     if (!['events', 'schedules'].includes(kind) || time !== undefined)
       throw new UserError('Name what to replay: events, schedules, or since TIME.');
     const output = await outputsOf(shell, stack);
-    if (kind === 'schedules') {
-      const count = await replaySchedules(shell, output('FailedSchedulesQueue'));
-      return shell.print(`Sent ${count} messages.\n`);
-    }
-    const { replayed, left } = await replayEvents(shell, output('FailedEventsBucket'), output('FanOutFunction'));
-    shell.print(`Replayed ${replayed} objects.\n`);
-    for (const [key, reason] of left) shell.say(`Not replayed: ${key}. ${visible(reason)}`);
-    return left.length > 0 ? 1 : 0;
+    const { result, left } =
+      kind === 'schedules'
+        ? await replaySchedules(shell, output('FailedSchedulesQueue'))
+        : await replayEvents(shell, output('FailedEventsBucket'), output('FanOutFunction'));
+    shell.print(`${result}\n`);
+    for (const [name, reason] of left) shell.say(`Not replayed: ${name}. ${visible(reason)}`);
+    return left.size > 0 ? 1 : 0;
   },
 );
 
@@ -64,15 +70,15 @@ async function replayEvents(shell: Shell, Bucket: string, functionName: string) 
   const keys: string[] = [];
   for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket }))
     keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
-  const left: [key: string, reason: string][] = [];
+  const left = new Map<string, string>();
   for (const Key of keys.sort()) {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
     const text = (await Body?.transformToString()) ?? '';
     const reason = await failureOf(shell, functionName, Key, text);
     if (reason === undefined) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
-    else left.push([Key, reason]);
+    else left.set(Key, reason);
   }
-  return { replayed: keys.length - left.length, left };
+  return { result: `Replayed ${keys.length - left.size} objects.`, left };
 }
 
 /** Invokes the fan-out with the events of an object. Returns why it did not handle them, because the others are replayed anyway. */
@@ -87,20 +93,31 @@ async function failureOf(shell: Shell, functionName: string, key: string, text: 
   }
 }
 
-/** Sends the messages that schedules could not send, and returns their number. */
-async function replaySchedules({ client }: Shell, QueueUrl: string): Promise<number> {
+/**
+ * Sends the messages that schedules could not send. SQS hides a received message for minutes, so an empty response does not mean that
+ * the queue is empty: it can hide the messages of an interrupted run.
+ */
+async function replaySchedules({ client, say }: Shell, QueueUrl: string) {
   const sqs = client(SQSClient);
   const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 });
-  let count = 0;
+  const names: QueueAttributeName[] = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'];
+  const left = new Map<string, string>();
+  let [count, isWaiting] = [0, false];
   for (;;) {
     const { Messages = [] } = await sqs.send(receive);
-    if (Messages.length === 0) return count;
-    for (const { MessageId, Body, ReceiptHandle } of Messages) {
+    for (const { MessageId = '', Body, ReceiptHandle } of Messages) {
       const { success, output } = v.safeParse(Unsent, Body);
-      if (!success) throw new UserError(`The message ${MessageId} of the queue is no input of SendMessage.`);
-      await sqs.send(new SendMessageCommand(output));
-      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      count++;
+      if (success) {
+        await sqs.send(new SendMessageCommand(output));
+        await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+        count++;
+      } else left.set(MessageId, 'It is no input of SendMessage.');
     }
+    if (Messages.length > 0) continue;
+    const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: names }));
+    const waiting = names.reduce((sum, name) => sum + Number(Attributes?.[name] ?? 0), -left.size);
+    if (waiting <= 0) return { result: `Sent ${count} messages.`, left };
+    if (!isWaiting) say(`Waiting for ${waiting} messages, which SQS hides for some minutes after they were received.`);
+    isWaiting = true;
   }
 }

@@ -58,8 +58,8 @@ The old table stays as it is.
         `Queued ${deliveries} deliveries in progress, ${events} events and ${connections} checks of connections.\n`,
       );
     }
+    const isWritten = readDeployment(shell.deploymentFile)?.stackName === stack; // before the restore, which takes an hour
     const table = await restoreTable(shell, service, at);
-    const isWritten = readDeployment(shell.deploymentFile)?.stackName === stack;
     if (isWritten) updateDeployment({ table }, shell.deploymentFile);
     shell.print(`${AFTER_THE_TIME.replace('TIME', text)}
 

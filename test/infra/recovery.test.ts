@@ -119,6 +119,13 @@ it.each([
   if (text !== undefined) expect(readFileSync(deploymentFile, 'utf8')).toBe(text);
 });
 
+it('restores nothing while deployment.json is invalid, because a restore takes an hour', async () => {
+  writeFileSync(deploymentFile, '{}');
+  const operations = { ...using('documents'), DescribeTable: () => expect.fail('The restore has started') };
+  const stderr = 'Correct deployment.json:\n  senderEmail is missing\n';
+  expect(await restore(operations)).toEqual({ status: 1, stdout: '', stderr });
+});
+
 it.each(['documents', ANOTHER])('resumes nothing while the stack uses the table %s', async (name) => {
   const stderr = `The stack uses the table ${name}. Deploy it with the restored table first.\n`;
   expect(await restore(using(name), '--resume')).toEqual({ status: 1, stdout: '', stderr });
@@ -297,29 +304,68 @@ describe('replay events', () => {
   });
 });
 
-describe('replay schedules', () => {
-  // A short poll asks only some servers of SQS, so it can find nothing (SQS Developer Guide).
-  const queue = (bodies: string[]) => ({
-    ReceiveMessage: ({ WaitTimeSeconds = 0 }) => ({
-      Messages: bodies
-        .splice(0, WaitTimeSeconds > 0 ? 2 : 0)
-        .map((Body, i) => ({ MessageId: `id-${i}`, Body, ReceiptHandle: `handle-${i}` })),
-    }),
+/**
+ * A queue that hides each received message for 185 seconds, also those of an earlier run. An empty long poll takes its whole time. A short
+ * poll asks only some servers of SQS, so it can find nothing (SQS Developer Guide).
+ */
+function queueOf(bodies: string[], hiddenBefore = 0): Performers {
+  let now = 0;
+  let messages = bodies.map((Body, i) => {
+    const visibleAt = i < bodies.length - hiddenBefore ? 0 : 100;
+    return { MessageId: `id-${i}`, Body, ReceiptHandle: `handle-${i}`, visibleAt };
   });
+  return {
+    ReceiveMessage({ WaitTimeSeconds = 0 }) {
+      const found = messages.filter(({ visibleAt }) => WaitTimeSeconds > 0 && visibleAt <= now).slice(0, 2);
+      if (found.length === 0) now += WaitTimeSeconds;
+      for (const message of found) message.visibleAt = now + 185;
+      return found.length > 0 ? { Messages: found } : {};
+    },
+    GetQueueAttributes({ AttributeNames: names }) {
+      const { true: visible = [], false: hidden = [] } = Object.groupBy(
+        messages,
+        ({ visibleAt }) => `${visibleAt <= now}`,
+      );
+      const counts = { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: hidden };
+      const shown = Object.entries(counts).filter(([name]) => names.includes(name));
+      return { Attributes: Object.fromEntries(shown.map(([name, { length }]) => [name, String(length)])) };
+    },
+    DeleteMessage({ ReceiptHandle: handle }) {
+      messages = messages.filter(({ ReceiptHandle }) => ReceiptHandle !== handle);
+    },
+  };
+}
+
+describe('replay schedules', () => {
   const input = (MessageBody: string) => JSON.stringify({ QueueUrl: 'quick', MessageBody, MessageGroupId: 'whk_1' });
 
-  it('sends the messages of all responses unchanged, and deletes them', async () => {
+  it('sends the messages of all responses unchanged and deletes them, also those that an earlier run received', async () => {
     const calls: unknown[] = [];
-    const note = (call: object) => void calls.push(call);
-    const performers = { ...queue(['1', '2', '3'].map(input)), SendMessage: note, DeleteMessage: note };
-    expect((await replay('schedules', performers)).stdout).toBe('Sent 3 messages.\n');
-    const deleted = (i: number) => ({ QueueUrl: 'output FailedSchedulesQueue', ReceiptHandle: `handle-${i % 2}` });
-    expect(calls).toEqual(['1', '2', '3'].flatMap((body, i) => [JSON.parse(input(body)), deleted(i)]));
+    const queue = queueOf(['1', '2', '3', '4'].map(input), 1);
+    const SendMessage = (call: object) => void calls.push(call);
+    const DeleteMessage = (call: object) => void calls.push(call, queue.DeleteMessage?.(call, undefined));
+    expect(await replay('schedules', { ...queue, SendMessage, DeleteMessage })).toEqual({
+      status: 0,
+      stdout: 'Sent 4 messages.\n',
+      stderr: 'Waiting for 1 messages, which SQS hides for some minutes after they were received.\n',
+    });
+    const deleted = (i: number) => ({ QueueUrl: 'output FailedSchedulesQueue', ReceiptHandle: `handle-${i}` });
+    expect(calls.filter(Boolean)).toEqual(
+      ['1', '2', '3', '4'].flatMap((body, i) => [JSON.parse(input(body)), deleted(i)]),
+    );
   });
 
-  it.each(['text', '{}', '{"QueueUrl":"quick"}'])('leaves the message %s in the queue', async (body) => {
-    const { status, stderr } = await replay('schedules', queue([body]));
-    expect([status, stderr]).toEqual([1, 'The message id-0 of the queue is no input of SendMessage.\n']);
+  it.each([
+    'text',
+    '{}',
+    '{"QueueUrl":"quick"}',
+  ])('leaves the message %s in the queue, and sends the others', async (body) => {
+    const { status, stdout, stderr } = await replay('schedules', {
+      ...queueOf([body, input('1'), input('2')]),
+      SendMessage: () => {},
+    });
+    expect([status, stdout]).toEqual([1, 'Sent 2 messages.\n']);
+    expect(stderr).toBe('Not replayed: id-0. It is no input of SendMessage.\n');
   });
 });
 
@@ -354,18 +400,14 @@ function startDeployment(table: string) {
     Invoke: () => ({ Payload: JSON.stringify(response) }),
     ListObjectsV2: () => ({ Contents: ['a', 'b'].filter((Key) => !isDone(`"Key":"${Key}"`)).map((Key) => ({ Key })) }),
     GetObject: () => ({ Body: { transformToString: async () => JSON.stringify({ payload: '{"Records":[]}' }) } }),
-    ReceiveMessage: () => ({
-      Messages: ['a', 'b']
-        .filter((handle) => !isDone(`"ReceiptHandle":"${handle}"`))
-        .map((handle) => ({ ReceiptHandle: handle, Body: `{"QueueUrl":"quick","MessageBody":"${handle}"}` })),
-    }),
+    ...queueOf(['a', 'b'].map((text) => `{"QueueUrl":"quick","MessageBody":"${text}"}`)),
   };
   /** Runs a command, and fails one of its calls before or after the call has an effect. */
   const run = async (line: string, failing = -1, isLost = false) => {
     let calls = 0;
     const call = (name: string) => (input: object) => {
       const isFailing = calls++ === failing;
-      const isRead = /^(Describe|Get|List|Scan|Receive)/.test(name);
+      const isRead = /^(Describe|Get|List|Scan)/.test(name);
       if (isFailing && (isRead || !isLost)) throw BUSY;
       const change = `${name} ${JSON.stringify(input)}`;
       if (/^(RestoreTable|UpdateTable|UpdateTimeToLive)/.test(name) && changes.has(change))

@@ -45,6 +45,11 @@ export function stackPerformers(stack: LocalStack): Performers {
     // A short poll can find nothing (SQS Developer Guide).
     ReceiveMessage: async (input) =>
       input.WaitTimeSeconds > 0 ? sqs.send(new ReceiveMessageCommand({ ...input, WaitTimeSeconds: 0 })) : {},
+    GetQueueAttributes({ QueueUrl }) {
+      const { visible, inFlight } = stack.queues.get(QueueUrl.split('/').at(-1))?.counts() ?? {};
+      const counts = { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: inFlight };
+      return { Attributes: Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)])) };
+    },
     DeleteMessage: pass,
     SendMessage: pass,
     SendMessageBatch: pass,
