@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
+import { ATTEMPT_TIMEOUT_MS, derivedHeaders } from '../../lib/deliveries/attempt.ts';
+import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret, Secret, signatureHeaders } from '../../lib/webhooks/signing.ts';
 import { UserError } from '../user-error.ts';
 import { command } from './command.ts';
 import { readDelivery } from './received.ts';
-import { request, requireEventType, requireUrl, TARGET_OPTIONS, type Target, targetOf } from './target.ts';
+import { reasonOf, request, requireEventType, requireUrl, TARGET_OPTIONS, type Target, targetOf } from './target.ts';
 
 const POLL_INTERVAL_MS = 1000;
 /** An event can appear after one with a later timestamp, because clocks differ and transactions take time. */
@@ -16,7 +17,7 @@ const POLLS_PER_OVERLAP = 10;
 
 interface Listed {
   id: string;
-  type: string;
+  type: EventType;
   timestamp: string;
   /** The text of the event, which has the same bytes in deliveries. */
   body: string;
@@ -116,12 +117,10 @@ export function elementsOf(page: string): string[] {
 
 async function forward({ id, type, body }: Listed, secret: string, forwardTo: string | undefined): Promise<string> {
   const startedAt = performance.now();
+  const at = Date.now();
   const headers = {
-    'Content-Type': 'application/json',
-    'X-Service-Event-Id': id,
-    'X-Service-Event-Type': type,
-    'X-Service-Attempt': '1',
-    ...signatureHeaders({ secret, id, timestampSeconds: Math.floor(Date.now() / 1000), body }),
+    ...derivedHeaders({ eventId: id, eventType: type }, { number: 1, at }),
+    ...signatureHeaders({ secret, id, timestampSeconds: Math.floor(at / 1000), body }),
   };
   if (forwardTo === undefined)
     return readDelivery(secret, Object.fromEntries(new Headers(headers)), Buffer.from(body)).line;
@@ -131,7 +130,6 @@ async function forward({ id, type, body }: Listed, secret: string, forwardTo: st
     await response.body?.cancel();
     return `${type}  → ${response.status}  ${Math.round(performance.now() - startedAt)} ms`;
   } catch (error) {
-    const { cause, message } = error as Error;
-    return `${type}  → ${cause instanceof Error ? cause.message : message}`;
+    return `${type}  → ${reasonOf(error as Error)}`;
   }
 }

@@ -89,10 +89,15 @@ export function send(
     },
     ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(({ message, cause }: Error) => {
-    const { code = '', message: reason = message } = (cause ?? {}) as { code?: string; message?: string };
-    throw new UserError(`Cannot reach ${baseUrl}: ${REASONS[code] ?? reason}.`);
+  }).catch((error: Error) => {
+    throw new UserError(`Cannot reach ${baseUrl}: ${reasonOf(error)}.`);
   });
+}
+
+/** Why a request has no response. The error for a host with several addresses has a code and an empty message. */
+export function reasonOf({ message, cause }: Error): string {
+  const { code = '', message: reason } = (cause ?? {}) as { code?: string; message?: string };
+  return REASONS[code] ?? (reason || code || message);
 }
 
 const REASONS: Record<string, string> = {

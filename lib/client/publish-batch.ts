@@ -54,8 +54,9 @@ export async function publishBatch(
     const { response, text } = await post(access, '/v1/events/batch', body, headers, ended);
     return response.ok ? { type: 'published' } : outcomeOf(response, text);
   } catch (error) {
-    const { message, cause } = error as Error;
-    return { type: 'failed', reason: cause instanceof Error ? `${message}: ${cause.message}` : message };
+    const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
+    const reason = cause?.message || cause?.code; // an error for several addresses has only a code
+    return { type: 'failed', reason: reason ? `${message}: ${reason}` : message };
   }
 }
 
