@@ -191,6 +191,10 @@ it.each([
     'The stack service does not exist in this account and region.',
   ],
   [
+    { name: 'ValidationError', message: "1 validation error detected: Value at 'stackName'", ...FAILED },
+    "AWS rejected the call (ValidationError): 1 validation error detected: Value at 'stackName'.",
+  ],
+  [
     { name: 'AccessDenied', message: 'User: a is not authorized to perform: b\non resource: c', ...FAILED },
     'AWS rejected the call (AccessDenied): User: a is not authorized to perform: b.',
   ],
@@ -279,8 +283,9 @@ describe('npm run ops -- projects', () => {
     };
     const pauses: number[] = [];
     const wait = async (ms: number) => pauses.push(ms);
-    const { stderr } = await run('ops projects delete prj_1 --stack s --name Other', { ...DEPLOYED, Invoke }, { wait });
-    expect(stderr.split('\n')).toEqual([
+    const printed = await run('ops projects delete prj_1 --stack s --name Other', { ...DEPLOYED, Invoke }, { wait });
+    expect(JSON.parse(printed.stdout)).toEqual({ ...waiting, state: 'deleted' });
+    expect(printed.stderr.split('\n')).toEqual([
       'Removed 1 items, read 7 in this pass.',
       ...[waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
       'The project is deleted. 1 items were removed, and a pass over the whole table found none.',
@@ -297,15 +302,16 @@ describe('npm run ops -- projects', () => {
     [
       `export prj_1 --output ${join(directory, 'pages')}`,
       '',
-      '2 lines\nThe export is complete. This run wrote 3 lines.\n',
+      '2 lines\n2 lines\nThe export is complete. This run wrote 3 lines.\n',
     ],
   ])('%s states the result of all pages', async (action, stdout, stderr) => {
     const pages = [
-      { data: [{ id: 'a' }], webhooks: 2, lines: ['{}', '{}'], next: { pk: 'a' } },
+      { data: [{ id: 'a' }], webhooks: 2, lines: ['{}', '{}'], next: { page: 1 } },
+      { data: [], webhooks: 0, lines: [], next: { page: 2 } },
       { data: [{ id: 'b' }], webhooks: 1, lines: ['{}'], next: null },
     ];
     const Invoke = ({ Payload }: { Payload: string }) => ({
-      Payload: Buffer.from(JSON.stringify(pages[JSON.parse(Payload).after?.pk === 'a' ? 1 : 0])),
+      Payload: Buffer.from(JSON.stringify(pages[JSON.parse(Payload).after?.page ?? 0])),
     });
     const printed = await run(`ops projects ${action} --stack service`, { ...DEPLOYED, Invoke });
     expect(printed).toEqual({ status: 0, stdout, stderr });
@@ -331,9 +337,12 @@ describe('the file of an export', () => {
   });
 
   it('continues after the last page that was written with its position', async () => {
-    const { write } = openExport(path, 'prj_1');
-    write(['{"page":"é"}'], { section: 'webhooks' });
-    write(['{}'], { section: 'keys' });
+    const pages = [
+      { lines: ['{"page":"é"}'], next: { section: 'webhooks' } },
+      { lines: ['{}'], next: { section: 'keys' } },
+    ];
+    const Invoke = () => ({ Payload: Buffer.from(JSON.stringify(pages.shift() ?? expect.fail('interrupted'))) });
+    expect((await continued('prj_1', { ...DEPLOYED, Invoke }))[0]).toBe(1);
     writeFileSync(path, '{"pag', { flag: 'a' });
     const files = [path, position].map((file) => statSync(file).mode & 0o777);
     expect([files, openExport(path, 'prj_1').position]).toEqual([[0o600, 0o600], { section: 'keys' }]);
@@ -374,10 +383,10 @@ describe('the file of an export', () => {
     expect(openExport(path, 'prj_1').position).toEqual({ section: 'keys' });
   });
 
-  it('keeps the old position when the last page cannot be written', () => {
+  it.each(['null', '{}'])('keeps the old position when a page before %s cannot be written', (next) => {
     openExport(path, 'prj_1').write(['{}'], { section: 'keys' });
     const script = `import { openExport } from './infra/commands/export-file.ts';
-      openExport('${path}', 'prj_1').write(['x'.repeat(9999)], null);`;
+      openExport('${path}', 'prj_1').write(['x'.repeat(9999)], ${next});`;
     const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script];
     expect(spawnSync('sh', limited, { encoding: 'utf8' }).stderr).toContain(`Cannot use ${path}: file too large.`);
     expect(openExport(path, 'prj_1').position).toEqual({ section: 'keys' });
@@ -407,6 +416,16 @@ describe('a command that calls the API', () => {
     const variables = { DOCUMENT_SYNC_KEY: 'variable' };
     await run(`${line.replace('URL', url)} --directory ${local}`, {}, { variables });
     expect(requests).toEqual([expected]);
+  });
+
+  it.each([
+    ['several closed addresses', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'connection refused'],
+    ['several unreachable addresses', Object.assign(new AggregateError([]), { code: 'EHOSTUNREACH' }), 'EHOSTUNREACH'],
+    ['a port that fetch does not allow', new Error('bad port'), 'bad port'],
+  ])('states why a request to %s has no response', async (_, cause, reason) => {
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('fetch failed', { cause }));
+    const { stderr } = await run('dev trigger document.changed --base-url http://localhost:4000 --key k');
+    expect(stderr).toBe(`Cannot reach http://localhost:4000: ${reason}.\n`);
   });
 
   it.each([
