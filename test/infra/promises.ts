@@ -362,20 +362,4 @@ export const promises: Readonly<Record<string, Promised>> = {
     )(template),
     ...each('AWS::Lambda::Permission', ({ SourceArn }) => SourceArn !== undefined)(template),
   ],
-
-  'a method needs a credential, except public pages and preflights': (template) => {
-    const authorizers = resourcesOf(template, 'AWS::ApiGateway::Authorizer').map(([id]) => id);
-    const isPublic = ({
-      HttpMethod,
-      Integration,
-    }: {
-      HttpMethod: string;
-      Integration: { Type: string; Uri?: unknown };
-    }) => HttpMethod === 'OPTIONS' || /Dashboard/.test(JSON.stringify(Integration.Uri ?? ''));
-    return each(
-      'AWS::ApiGateway::Method',
-      (method) =>
-        isPublic(method) || (method.AuthorizationType === 'CUSTOM' && authorizers.includes(idIn(method.AuthorizerId))),
-    )(template);
-  },
 };

@@ -9,8 +9,10 @@ import { choices, everyOption, synthStack, table } from './synth.ts';
  * `npm test -- test/infra/templates.test.ts --update` writes them.
  */
 
-/** The parts of the API that depend on its paths. `api.test.ts` states their properties. */
+/** The parts of the API that depend on its paths. Their kinds are recorded, and `api.test.ts` states which paths have them. */
 const OF_PATHS = /^AWS::ApiGateway::(Deployment|Method|Resource|ApiKey|UsagePlanKey)$/;
+const OF_ONE_PATH = /^(HttpMethod|ResourceId|ParentId|PathPart|Description|Value|KeyId|Uri|\S+-Methods)$/;
+const ofKind = (name: string, value: unknown) => (OF_ONE_PATH.test(name) ? undefined : value);
 /** The longest value in one line. */
 const WIDTH = 110;
 
@@ -26,10 +28,14 @@ function linesOf(place: string, value: unknown): string[] {
 function deployed(settings: SettingsInput): string[] {
   const { template, terminationProtection, tags } = synthStack(settings);
   const { Resources, Metadata: _, ...others } = template.toJSON();
+  const kinds = new Set<string>();
   const resources = Object.entries<Record<string, object>>(Resources).flatMap(
     ([id, { Type, Metadata: _, Properties, ...attributes }]) => {
       const place = `${Type} ${id}`;
-      if (OF_PATHS.test(String(Type))) return [];
+      if (OF_PATHS.test(String(Type))) {
+        kinds.add(`${Type} ${JSON.stringify(withReferences(Properties), ofKind)}`);
+        return [];
+      }
       const { Code: _code, ...properties } = { ...Properties, ...attributes } as Record<string, unknown>;
       const lines = Object.entries(properties).flatMap(([name, value]) =>
         linesOf(`${place} ${name}`, withReferences(value)),
@@ -39,7 +45,7 @@ function deployed(settings: SettingsInput): string[] {
   );
   const stack = { terminationProtection, tags, ...others };
   const ofStack = Object.entries(stack).flatMap(([name, value]) => linesOf(name, withReferences(value)));
-  return [...ofStack, ...resources].map((line) =>
+  return [...ofStack, ...resources, ...kinds].map((line) =>
     line.replace(/(Deployment[0-9A-F]{8})[0-9a-f]{32}/g, '$1').replace(RUNBOOK, 'RUNBOOK.md'),
   );
 }
@@ -65,7 +71,11 @@ it.each(alone)('changes what was reviewed with $name', async ({ name, settings, 
 });
 
 it('changes what was reviewed with settings that depend on each other', async () => {
-  const known = new Set([byDefault, ...alone.map(({ lines }) => lines)].flat());
-  const together = deployed({ ...everyOption, table }).filter((line) => !known.has(line));
-  await expect(`${together.join('\n')}\n`).toMatchFileSnapshot('templates/together.txt');
+  const chosen = alone.filter(({ name }) => !name.endsWith('-2')).map(({ lines }) => lines);
+  const inAll = (line: string) => chosen.every((lines) => lines.includes(line) || !byDefault.includes(line));
+  const expected = new Set([byDefault, ...chosen].flat().filter(inAll));
+  const together = new Set(deployed({ ...everyOption, table }));
+  const removed = [...expected.difference(together)].map((line) => `- ${line}`);
+  const added = [...together.difference(expected)].map((line) => `+ ${line}`);
+  await expect([...removed, ...added, ''].join('\n')).toMatchFileSnapshot('templates/together.txt');
 });

@@ -58,7 +58,7 @@ it('names every violation of the settings, without a stack trace', () => {
   });
 });
 
-it('is a construct for an app of another repository, whose stacks can have different settings', () => {
+it('is a construct for an app of another repository, whose stacks can have one name (in several regions) and different settings', () => {
   const directory = temporaryDirectory();
   spawnSync('sh', ['-c', 'git init -q && git remote add origin https://github.com/acme/app'], { cwd: directory });
   const contacts = ['mailto:a@example.com', 'mailto:b@example.com'];
@@ -66,7 +66,7 @@ it('is a construct for an app of another repository, whose stacks can have diffe
 import { DocumentSync } from '${join(process.cwd(), 'infra/document-sync.ts')}';
 const app = new App();
 for (const [i, securityContact] of ${JSON.stringify(contacts)}.entries())
-  new DocumentSync(new Stack(app, 'Stack' + i), 'Service', { securityContact, cloudWatchRole: 'existing' });
+  new DocumentSync(new Stack(app, 'Stack' + i, { stackName: 'Sync' }), 'Service', { securityContact, cloudWatchRole: 'existing' });
 app.synth();`;
   writeFileSync(join(directory, 'app.mts'), app);
   const { status, stderr, template, site } = run('node_modules/.bin/node app.mts', directory, {});
