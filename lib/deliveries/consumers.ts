@@ -73,9 +73,9 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
 }
 
 /**
- * Handles one second of a recovery and queues the message for the next one. Sends the messages of the runs before it records
- * them, so that they record themselves if a later step is lost. A repetition is harmless, because redelivered deliveries are no
- * longer recoverable. The recovery ends if the webhook is disabled or deleted.
+ * Handles one second of a recovery, by the current limit of the webhook, and queues the message for the next one. Sends the
+ * messages of the runs before it records them, so that they record themselves if a later step is lost. A repetition is harmless,
+ * because redelivered deliveries are no longer recoverable. The recovery ends if the webhook is disabled or deleted.
  */
 async function recoverPage({ recover }: RecoverMessage, { store, send, clock }: Batch): Promise<void> {
   const { webhookId, projectId, environment, since, until, endedSince, perSecond, from } = recover;
@@ -83,7 +83,8 @@ async function recoverPage({ recover }: RecoverMessage, { store, send, clock }: 
   if (webhook?.status !== 'enabled')
     return store.extendOutage({ projectId, environment, id: webhookId }, endedSince ?? since);
   const window = { since, until, endedSince, stuckBefore: stuckBefore(clock()) };
-  const { deliveries, next } = await store.recoverable(webhookId, { ...window, limit: perSecond, from });
+  const limit = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
+  const { deliveries, next } = await store.recoverable(webhookId, { ...window, limit, from });
   const again = (run: number) => ({ run: run + 1, trigger: 'recovery' }) as const;
   await send(
     'quick',

@@ -57,9 +57,8 @@ export const DEFAULT_PER_SECOND = 50;
 /** The index by status follows the table within a second. A recovery starts after a safe margin. */
 export const RECOVERY_DELAY_SECONDS = 10;
 
-/** The message that starts a recovery. `maxPerSecond` of the webhook limits its pace. */
+/** The message that starts a recovery. */
 export function recoveryOf(webhook: WebhookRecord, window: Window, perSecond = DEFAULT_PER_SECOND): RecoverMessage {
   const { id: webhookId, projectId, environment } = webhook;
-  const paced = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
-  return { recover: { webhookId, projectId, environment, ...window, perSecond: paced } };
+  return { recover: { webhookId, projectId, environment, ...window, perSecond } };
 }

@@ -66,6 +66,15 @@ describe('a page of a recovery', () => {
     }
   });
 
+  it('has the pace of the request, or the limit of the webhook if that is lower now', async () => {
+    const { own, runs } = await withFailures(3, { maxPerSecond: 1 });
+    await own.run(page());
+    expect(await runs()).toEqual(['pending 1', 'failed 1', 'failed 2']);
+    await own.change({ maxPerSecond: 500 });
+    await own.run(page());
+    expect(await runs()).toEqual(['pending 1', 'pending 2', 'pending 3']);
+  });
+
   it('records no run if the messages could not be sent', async () => {
     const { own, runs } = await withFailures(2);
     own.fault = ({ name }) => {
@@ -98,8 +107,10 @@ describe('a page of a recovery', () => {
       const taken = await own.log.ofWebhook('whk_1', ids.slice(0, 2));
       for (const delivery of taken) await own.log.startRun(delivery, delivery.run + 1, now);
     };
-    expect(await own.run(page())).toEqual([]);
-    expect(own.sent().map(({ body }) => 'recover' in body && body.recover.from?.status)).toEqual(['failed']);
+    const given = page({ endedSince: now - HOUR_MS });
+    expect(await own.run(given)).toEqual([]);
+    const next = { ...given.recover, from: { status: 'failed', after: ids[1] } };
+    expect(own.sent()).toMatchObject([{ delaySeconds: 1, body: { recover: next } }]);
   });
 
   it.each([
