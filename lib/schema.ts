@@ -26,13 +26,18 @@ export interface Violation {
 /** The characters of a text, as JSON Schema counts them. An emoji is one character, but two UTF-16 code units. */
 export const charactersOf = (value: string): string[] => Array.from(value);
 
+/** Whether a text has at most `max` characters. A character has at most two code units, so a longer text is not counted completely. */
+export const hasAtMost =
+  (max: number) =>
+  (value: string): boolean =>
+    charactersOf(value.slice(0, 2 * max + 1)).length <= max;
+
 /** A text without control characters. */
 export const text = (min: 0 | 1, max: number) =>
   v.pipe(
     v.string('must be a string'),
     v.minLength(min, 'must not be empty'),
-    // A character has at most two code units, so a longer text is not counted completely.
-    v.check((value) => charactersOf(value.slice(0, 2 * max + 1)).length <= max, `must have at most ${max} characters`),
+    v.check(hasAtMost(max), `must have at most ${max} characters`),
     v.check((value) => !UNPRINTABLE.test(value), 'must not contain control characters or lone surrogates'),
     v.metadata({ jsonSchema: { maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' } }),
   );

@@ -1,4 +1,5 @@
 import { bucketOf, ID_ALPHABET, idTag, type Random, sortableId } from '../ids.ts';
+import { hasAtMost } from '../schema.ts';
 import type { EventType } from './types.ts';
 
 /**
@@ -21,6 +22,7 @@ const DIGITS: Readonly<Record<EventType, string>> = {
 
 /** As of the keys of documents (interface: up to 512 characters). */
 export const MAX_DOCUMENT_KEY_LENGTH = 512;
+export const isDocumentKeyLength = hasAtMost(MAX_DOCUMENT_KEY_LENGTH);
 
 /**
  * Where the events of a space are stored: a partition for each type and twelfth of the document keys. The id of an event names
@@ -52,7 +54,7 @@ export function partitionsOf(types: readonly EventType[], documentKey: string | 
  */
 export function documentKeyIn(data: object): string | undefined {
   const { document_key: key } = data as { document_key?: unknown };
-  if (typeof key !== 'string' || key === '' || key.length > MAX_DOCUMENT_KEY_LENGTH) return undefined;
+  if (typeof key !== 'string' || key === '' || !isDocumentKeyLength(key)) return undefined;
   return key.isWellFormed() ? key : undefined;
 }
 

@@ -79,7 +79,7 @@ it('spreads deliveries of one millisecond evenly over the partitions of a log, e
 
 describe('the document of an event', () => {
   it.each([
-    [{ document_key: 'a'.repeat(512) }, 'a'.repeat(512)],
+    [{ document_key: '😀'.repeat(512) }, '😀'.repeat(512)],
     [{ document_key: 'a'.repeat(513) }, undefined],
     [{ document_key: 7 }, undefined],
     [{ document_key: '' }, undefined],

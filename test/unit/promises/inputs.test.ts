@@ -204,7 +204,7 @@ const QUERY: Readonly<Record<string, Values>> = {
   type: words(...EVENT_TYPES),
   status: words('pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'),
   document_key: [
-    ['any text é', 'x'.repeat(512)],
+    ['any text é', '😀'.repeat(512)],
     ['', 'x'.repeat(513)],
   ],
   webhook_id: [[], ['', 'none']],
