@@ -42,12 +42,14 @@ const RULES = {
   revision: integers(1),
   count: integers(0),
   idOrNull: { valid: ['syn_1', null], invalid: { 'must be a string or null': [1] } },
+  object: { valid: [{}, { '': [null] }], invalid: { 'must be an object': [[], 'x', null] } },
+  list: { valid: [], invalid: { 'must be an array': [{}, 'x', null] } },
 };
-function ruleOf(type: EventType, member: string, value: unknown): keyof typeof RULES | null {
+function ruleOf(type: EventType, member: string, value: unknown): keyof typeof RULES {
   if (member === 'sync_id' && type === 'sync.conflict') return 'idOrNull';
   if (typeof value === 'number') return member === 'revision' ? 'revision' : 'count';
   if (typeof value === 'string') return member.endsWith('_at') ? 'time' : 'text';
-  return null; // an object or a list, below
+  return Array.isArray(value) ? 'list' : 'object';
 }
 
 describe.each(EVENT_TYPES)('an event of type %s', (type) => {
@@ -68,10 +70,9 @@ describe.each(EVENT_TYPES)('an event of type %s', (type) => {
     }
   });
 
-  it('requires non-empty texts, counts from 0, revisions from 1, and times', () => {
+  it('requires non-empty texts, counts from 0, revisions from 1, times, objects and lists', () => {
     for (const [member, value] of Object.entries(sample(type))) {
       const rule = ruleOf(type, member, value);
-      if (rule === null) continue;
       for (const each of RULES[rule].valid) expect(violations(type, { [member]: each })).toEqual([]);
       for (const [detail, values] of Object.entries(RULES[rule].invalid))
         for (const each of values) expect(violations(type, { [member]: each })).toEqual([`data.${member} ${detail}`]);
@@ -90,6 +91,8 @@ describe('the changes of a document.changed', () => {
 
   it('contain the field, both values or null, and the origin', () => {
     expect(of({ ...change, old_value: null, new_value: null, field: '', more: 1 })).toEqual([]);
+    for (const any of ['AQ==', [1], { ops: [] }, null, false])
+      expect(of({ ...change, old_value: any, new_value: any, delta: any })).toEqual([]);
     for (const member of Object.keys(change))
       expect(of(change, { ...change, [member]: undefined })).toEqual([`data.changes[1].${member} is required`]);
     expect(of({ ...change, origin: '' })).toEqual(['data.changes[0].origin must not be empty']);
