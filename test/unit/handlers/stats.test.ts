@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { startOf } from '../../../lib/deliveries/stats.ts';
 import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { changed } from '../../support/changed.ts';
 import { listed, pagesOf } from '../../support/documents.ts';
+import { streamRecord } from '../../support/entries.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish, publishAll } from '../../support/requests.ts';
 import type { Answer, Client } from '../../support/service.ts';
+import { record } from '../deliveries/builders.ts';
 
 const service = memoryService();
 
@@ -118,8 +121,23 @@ describe('the stats', () => {
       [],
     ]);
     expect(first?.map(({ at }) => at)).toEqual(Array(4).fill(from));
-    const [older, newer = [], ...more] = await statsPages(live, `${month}&group_by=at`);
-    expect([older, newer.reduce((sum, { delivered }) => sum + delivered, 0), more]).toEqual([[], 15, []]);
+    const hours = [0, 619, 620].map((hour) => Date.parse(from) + hour * HOUR_MS);
+    const entries = [{ sequence: '1', counts: { document_changed_delivered: 1 } }];
+    for (const start of hours)
+      await stats(service.table).add({ webhookId: ids[0] ?? '', period: 'hour', start, entries }, 'shard');
+    const sums = (await statsPages(live, `${month}&group_by=at`)).map((page) =>
+      page.map(({ at, delivered }) => [(Date.parse(at) - Date.parse(from)) / HOUR_MS, delivered]),
+    );
+    expect(sums).toEqual([
+      [
+        [0, 1],
+        [619, 1],
+      ],
+      [
+        [620, 1],
+        [720, 15],
+      ],
+    ]);
   });
 
   it.each(['', 'group_by=webhook_id'])('continue after a page of webhooks without deliveries: %s', async (group) => {
@@ -141,6 +159,16 @@ describe('the stats', () => {
     const start = startOf('hour', service.clock.now());
     await stats(service.table).add({ webhookId, period: 'hour', start, entries }, 'shard');
     expect(await statsOf(live)).toMatchObject([{ latency_ms: { p50: 10, p95: 100, p99: 5000 } }]);
+  });
+
+  it('contain the other changes of a batch when one cannot be read', async () => {
+    const live = await (await service.project()).client('live');
+    const { id: webhookId } = await createWebhook(live, service.endpoint().url);
+    const key = itemKey.delivery(webhookId, 'evt_1');
+    const skipped = { ...key, ...record({ webhookId, status: 'skipped', attempt: 0, endedAt: service.clock.now() }) };
+    const Records = [streamRecord(undefined, { ...key }, '1'), streamRecord(undefined, skipped, '2')];
+    await service.invoke('stats', { Records, shardId: 'shard' });
+    expect(await statsOf(live)).toMatchObject([{ skipped: 1 }]);
   });
 
   it('are not found for a webhook of another project', async () => {
