@@ -25,6 +25,11 @@ const ENTRIES: Readonly<Partial<Record<Changing, (scene: Scene, id: string) => E
   changeWebhook: ({ webhook }) => ['webhook.changed', webhook.id, { environment, changed: ['description'] }],
   deleteWebhook: ({ webhook }) => ['webhook.deleted', webhook.id, { environment }],
   rotateSecret: ({ webhook }) => ['webhook.secret_rotated', webhook.id, { environment }],
+  recover: ({ webhook }) => [
+    'webhook.changed',
+    webhook.id,
+    { environment, changed: ['status'], status: 'enabled' }, // the webhook is paused below
+  ],
 };
 
 const from = '127.0.0.7';
@@ -37,6 +42,7 @@ describe('the audit log', () => {
   it.each(changing)('has the entry of %s with its actor and address, and without secrets', async (id) => {
     const scene = await newScene();
     const { admin, adminKey, second, live, token, webhook } = scene;
+    if (id === 'recover') await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { status: 'disabled' } });
     const before = await listed(admin, '/v1/audit');
     const { body } = await perform(scene, id, { n: 7, client: fromThere(admin) });
     const at = new Date(scene.service.clock.now()).toISOString();
