@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import type { Lane } from '../../../lib/deliveries/lanes.ts';
-import { retrying } from '../../memory/contracts/builders.ts';
+import { retrying, succeeded } from '../../memory/contracts/builders.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 import { event, message, now } from './builders.ts';
 import { laneFunction, lasts, responds } from './lane.ts';
@@ -125,13 +125,14 @@ describe('the lane of a delivery', () => {
     ['an unproven endpoint', { quickSince: undefined }, 'quick', 'new'],
     ['a slow endpoint', { slowUntil: now + 1 }, 'new', 'slow'],
     ['a quick endpoint', {}, 'quick', null],
-  ])('of %s (%o) from %s is: %s', async (_, pace, lane, slower) => {
-    const own = await laneFunction(pace, { lane });
+  ])('of %s (%o) from %s is: %s, and a token of the rate limit is taken there', async (_, pace, lane, slower) => {
+    const own = await laneFunction({ maxPerSecond: 1, ...pace }, { lane });
     await own.run(message({ attempt: 3 }));
     expect(own.sent().map(({ lane, body }) => ({ lane, body }))).toEqual(
       slower ? [{ lane: slower, body: message({ attempt: 3 }) }] : [],
     );
     expect(own.posts).toHaveLength(slower ? 0 : 1);
+    expect((await own.table.get(itemKey.slots('whk_1'))) === undefined).toBe(slower !== null);
   });
 
   it.each<[Lane, number, boolean, { isDeferred?: boolean; isSuspected?: boolean; quickSince?: number | undefined }]>([
@@ -160,7 +161,7 @@ describe('the lane of a delivery', () => {
     own.answer = async () => ({ statusCode: 200, error: null, durationMs: 4000, waitedMs: 10, excerpt: null });
     await own.run(message());
     expect((await own.hook())?.slowUntil).toBeUndefined();
-    own.answer = async () => ({ statusCode: 200, error: null, durationMs: 4000, waitedMs: 3900, excerpt: null });
+    own.answer = async () => ({ statusCode: null, error: 'timeout', durationMs: 4000, waitedMs: 3900, excerpt: null });
     await own.run(message({ run: 1 }));
     expect((await own.hook())?.slowUntil).toBe(own.time + 600_000);
   });
@@ -221,10 +222,11 @@ describe('a message', () => {
     expect(own.sent()).toMatchObject([{ body: message({ attempt: 2 }) }]);
   });
 
-  it('is delivered once although it is twice in a batch', async () => {
+  it('is delivered once although it is twice in a batch, after a late copy of an earlier run', async () => {
     const own = await laneFunction();
-    expect(await own.run(message(), message())).toEqual([]);
-    const line = expect.objectContaining({ level: 'info', event: 'delivery.attempted' });
-    expect([own.posts.length, own.lines]).toEqual([1, [line]]);
+    await own.record(1, succeeded);
+    const redelivery = message({ run: 1, trigger: 'redelivery' });
+    expect(await own.run(message(), redelivery, redelivery)).toEqual([]);
+    expect([own.posts.length, own.named('delivery.attempted')]).toMatchObject([1, [{ run: 1 }]]);
   });
 });

@@ -4,7 +4,7 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import type { Lane } from '../../../lib/deliveries/lanes.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
-import { retrying } from '../../memory/contracts/builders.ts';
+import { recordOf, retrying } from '../../memory/contracts/builders.ts';
 import { attempt, event, message, now, space, webhook } from './builders.ts';
 import { laneFunction, lasts, responds } from './lane.ts';
 
@@ -96,11 +96,23 @@ describe('an outage', () => {
     expect((await own.hook())?.failingSince).toBe(now + 1);
   });
 
-  it('is not ended by a test', async () => {
-    const own = await laneFunction({ failingSince: now - 1, undeliveredSince: now - 1 });
-    await own.publish(event({ webhookId: 'whk_1', id: 'evt_2' }));
-    await own.run(message({ eventId: 'evt_2', trigger: 'test' }));
-    expect((await own.hook())?.failingSince).toBe(now - 1);
+  it.each([
+    'test',
+    'redelivery',
+  ] as const)('is neither ended nor started by a test, whose trigger is %s', async (trigger) => {
+    for (const [status, failingSince] of [
+      [200, now - 1],
+      [500, undefined],
+    ] as const) {
+      const own = await laneFunction({ failingSince, undeliveredSince: failingSince });
+      own.answer = responds(status);
+      await own.publish(event({ webhookId: 'whk_1', id: 'evt_2' }));
+      expect(await own.run(message({ eventId: 'evt_2', trigger, run: 1 }))).toEqual([]);
+      expect(recordOf(await own.hook())).toEqual(
+        webhook({ quickSince: now - 1, failingSince, undeliveredSince: failingSince }),
+      );
+      expect([own.posts[0]?.headers['X-Service-Test'], own.sent()]).toEqual(['true', []]);
+    }
   });
 });
 
@@ -129,7 +141,7 @@ describe.each([
     };
     expect(await own.run(message({ attempt: number }))).toEqual([0]);
     expect(await own.run(message({ attempt: number }))).toEqual([0]);
-    expect([own.emails(), own.posts.length]).toEqual([[], 1]);
+    expect([own.emails(), own.posts.length, own.named('delivery.handling_failed')]).toEqual([[], 1, []]);
     own.time += 61_000; // the other run crashed
     expect(await own.run(message({ attempt: number }))).toEqual([]);
     expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
@@ -249,7 +261,7 @@ describe('the rate limit of a webhook', () => {
 
   it('skips a recovery later than other deliveries, and a test after a minute without an email', async () => {
     const own = await overloaded();
-    const test = { eventId: 'evt_test', trigger: 'test' } as const;
+    const test = { eventId: 'evt_test', trigger: 'redelivery' } as const;
     await own.publish(event({ id: 'evt_test', webhookId: 'whk_1' }));
     await own.run(message({ trigger: 'recovery' }), message(test));
     expect(own.sent()).toMatchObject([
@@ -266,6 +278,7 @@ describe('the rate limit of a webhook', () => {
       if (name === 'SendEmail') throw refused;
     };
     expect(await own.run(message())).toEqual([0]);
+    expect((await own.delivery())?.status).toBe('skipped');
     own.fault = () => {};
     await own.publish(event({ id: 'evt_2' }));
     expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([]);
@@ -276,7 +289,7 @@ describe('the rate limit of a webhook', () => {
     for (const [given, isOver] of [
       [message(), true],
       [message({ slot: { at: now, maxPerSecond: 2 } }), false],
-      [message({ eventId: 'evt_test', trigger: 'test' }), false],
+      [message({ eventId: 'evt_test', trigger: 'redelivery' }), false],
     ] as const) {
       const own = await laneFunction({ maxPerSecond: 2, overloadedAt: now - 1 });
       await own.publish(event({ id: 'evt_test', webhookId: 'whk_1' }));

@@ -74,6 +74,20 @@ describe('the stored headers of an attempt', () => {
     ]);
   });
 
+  it('have at most 1 KiB, of which the signatures are first', () => {
+    const long = webhook({
+      headers: [
+        ['a', 'x'],
+        [`X-${'y'.repeat(KEPT_HEADER_BYTES)}`, 'x'],
+      ],
+    });
+    expect(keptHeaders(posted(long), long).map(([name]) => name)).toEqual([
+      'X-Service-Signature',
+      'webhook-signature',
+      'a',
+    ]);
+  });
+
   it('determine all other headers', () => {
     for (const test of [true, false, undefined]) {
       const post = posted(rotated, event({ webhookId: test ? 'whk_1' : undefined }));
