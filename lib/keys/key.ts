@@ -12,7 +12,8 @@ import {
   timestamp,
   timestampInput,
 } from '../schema.ts';
-import { hashApiKey, KEY_TYPES, type KeyType, newApiKey } from './key-format.ts';
+import { hashApiKey, KEY_ID, KEY_TYPES, type KeyType, newApiKey } from './key-format.ts';
+import { KEY_FORMAT } from './key-parts.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
@@ -51,7 +52,7 @@ const TYPE_MEANING = 'Determines the prefix, the environment and the operations 
 /** A key in a path, as its id or as the key itself. */
 export const KeyReference = v.pipe(
   v.string('must be a string'),
-  v.regex(/^(key_[0-9A-Za-z]{12}|svc_(live|test|read|admin)_[0-9A-Za-z]{50})$/),
+  v.regex(new RegExp(`${KEY_ID.source}|${KEY_FORMAT.source}`)),
 );
 
 export const CreateKey = request('CreateKey', {
