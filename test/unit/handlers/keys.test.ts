@@ -117,6 +117,7 @@ describe('rotation', () => {
     const receiverKey = await project.key('live');
     const cidrs = ['127.0.0.0/8'];
     await admin('POST', `/v1/keys/${old.id}/allowlist`, { body: { cidrs } });
+    expect(await status(service.as(old.key))).toBe(200);
 
     const rotatedAt = service.clock.now();
     const rotated = await admin('POST', `/v1/keys/${old.id}/rotate`);
@@ -127,6 +128,7 @@ describe('rotation', () => {
       name: 'App',
       cidrs,
       status: 'active',
+      last_used_at: null,
       replaces: old.id,
       replaced_by: null,
     });
