@@ -21,7 +21,8 @@ async function buildScene() {
   const event = await create('/v1/events', { type: 'document.changed', data: { ...CHANGE, document_key: 'w:1' } });
   await service.settle();
   await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { status: 'enabled' } });
-  const token = await create('/v1/tokens', { documents: ['*'], permissions: ['read'], ttl: 600 });
+  const newToken = () => create('/v1/tokens', { documents: ['*'], permissions: ['read'], ttl: 600 });
+  const [token, otherToken] = [await newToken(), await newToken()];
   await service.stopEmails(projectId, email, 'bounced');
   const adminKeyId = `key_${adminKey.split('_')[2]?.slice(0, 12)}`;
   return {
@@ -34,6 +35,7 @@ async function buildScene() {
     second,
     live,
     token,
+    otherToken,
     email,
     eventId: event.id as string,
   };
@@ -68,7 +70,7 @@ const changes = {
   revokeKey: ({ second }) => [`/v1/keys/${second.id}/revoke`],
   setAllowlist: ({ second }, n) => [`/v1/keys/${second.id}/allowlist`, { cidrs: [`192.0.2.${n}/32`] }],
   createToken: () => ['/v1/tokens', { documents: ['a:*'], permissions: ['read'], ttl: 60 }],
-  revokeToken: ({ token }) => [`/v1/tokens/${token.token_id}/revoke`],
+  revokeToken: ({ token, otherToken }, n) => [`/v1/tokens/${(n === 2 ? otherToken : token).token_id}/revoke`],
   changeProject: (_, n) => ['/v1/project', { name: `Renamed ${n}`, emails: [`new-${n}@example.com`] }],
   sendTestEmail: () => ['/v1/project/test-mail'],
   confirmEmail: ({ email }) => ['/v1/project/confirm-email', { email }],
