@@ -28,6 +28,8 @@ describe("a webhook's own headers", () => {
     ['a name with a space', { 'a b': 'v' }, /headers\.a b must have a name/],
     ['an empty name', { '': 'v' }, /must have a name/],
     ['a number', { a: 1 }, /^headers\.a must be printable/],
+    ['a value with spaces around it', { a: 'v ' }, /^headers\.a must be printable/],
+    ['a value with another header', { a: 'v\r\nHost: b' }, /^headers\.a must be printable/],
     ['one name twice', { 'X-A': '1', 'x-a': '2' }, /is a duplicate/],
     ...RESERVED.map((name): [string, unknown, RegExp] => [
       name,
