@@ -65,12 +65,13 @@ const logged = ({ id }: Pick<Project, 'id'>): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line))
     .filter(({ message, project_id }) => project_id === id && /^(project|key)\./.test(message));
 
-/** A project with a webhook that failed deliveries disabled, and the id of its event. */
-async function disabled(type: 'live' | 'test' = 'live') {
+/** A project with webhooks that failed deliveries disabled, and the first of them. */
+async function disabled(type: 'live' | 'test' = 'live', webhooks = 1) {
   const project = await service.project();
   const client = await project.client(type);
   const endpoint = service.endpoint(500);
   const { id } = await createWebhook(client, endpoint.url);
+  for (let i = 1; i < webhooks; i++) await createWebhook(client, endpoint.url);
   const event = (await publish(client)).body.id;
   await service.settle();
   const webhook = async () => (await client('GET', `/v1/webhooks/${id}`)).body;
@@ -359,16 +360,16 @@ describe('the enabling of webhooks', () => {
     expect(await one.delivery()).toBe('failed');
   });
 
-  it('does not count a webhook that is deleted before it is enabled', async () => {
+  it('does not count a webhook that is deleted before it is enabled, and enables the others', async () => {
     const since = at();
-    const { id, hook } = await disabled();
+    const { id, hook } = await disabled('live', 3);
     service.faults.command = (name) => {
       if (name !== 'SendMessageBatch') return undefined;
       const Key = itemKey.webhook({ projectId: id, environment: 'live' }, hook);
       service.db.execute({ name: 'Delete', input: { TableName: VARIABLES.TABLE_NAME, Key } });
       return undefined;
     };
-    expect(await enable({ since, id })).toBe(0);
+    expect(await enable({ since, id })).toBe(2);
     service.faults.command = () => undefined;
   });
 
