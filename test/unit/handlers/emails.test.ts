@@ -24,7 +24,7 @@ const exhaust = async (project: Project) => {
 async function causeEmails({ clock, endpoint, stopEmails }: typeof service, project: Project, text: string) {
   const { admin } = project;
   const emails = [project.email, 'b@evil.example'];
-  await admin('PATCH', '/v1/project', { body: { name: text.replace('://', ' '), emails } });
+  await admin('PATCH', '/v1/project', { body: { name: text.replace(/:\u200e?\/\/|\u200e/g, ' '), emails } });
   const { body: key } = await createAdmin(project, text);
   await admin('POST', `/v1/keys/${key.id}/rotate`);
   await stopEmails(project.id, 'b@evil.example', 'bounced');
@@ -139,6 +139,7 @@ describe('the text of a customer', () => {
     'evil\u2024example evil\u3002example evil\ufe52example evil\uff0eexample evil\uff61example',
     '<a href="//evil.example">Pay</a>',
     '\\\\evil\\share',
+    'http:\u200e//evil.example \\\u200e\\evil\\share', // email clients do not receive the mark
   ];
   /** The texts that email clients turn into links. */
   const LINK = /[.\u2024\u3002\ufe52\uff0e\uff61]example|:\/\/evil|[a-z]:pay|\\\\evil/i;

@@ -26,6 +26,11 @@ const request = {
 } as const;
 
 describe('the email about a security change', () => {
+  it('links to the dashboard in the stage of the request', () => {
+    const { text } = noticeEmail(project, adminKeyCreated({ id: 'key_2', name: null }), request, now);
+    expect(text).toContain('\nhttps://api.example.com/v1-stage/dashboard#/live/keys/key_1\n');
+  });
+
   it('has no links if the request has no valid host, and no name of a key without one', () => {
     const { text } = noticeEmail(
       project,
