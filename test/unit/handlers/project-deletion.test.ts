@@ -102,6 +102,20 @@ describe('a call', () => {
     expect(keys()).toEqual(left);
   });
 
+  it('proves nothing with a pass that started while others could write', async () => {
+    let isKilled = false;
+    const { state, remove } = setUp(({ name }) => {
+      if (isKilled || name !== 'Update') return;
+      isKilled = true;
+      throw new Error('killed');
+    });
+    await expect(remove()).rejects.toThrow('killed'); // after it removed everything
+    state.pageMs = 10_000;
+    await remove();
+    state.now = now + SETTLE_MS;
+    expect(await remove()).toMatchObject({ state: 'deleting', items_removed: 0 });
+  });
+
   it('logs each step once if two calls run concurrently', async () => {
     const { state, remove, logged } = setUp();
     await Promise.all([remove(), remove()]);

@@ -98,6 +98,17 @@ describe('an address that SES reports', () => {
     ]);
   });
 
+  it('is reported to the others by the repeated event if their email could not be reserved', async () => {
+    const project = await service.project();
+    const [bounced = '', other = ''] = addresses();
+    await project.admin('PATCH', '/v1/project', { body: { emails: [bounced, other] } });
+    service.faults.command = (name) => (name === 'Put' ? new Error('Outage') : undefined);
+    await expect(service.stopEmails(project.id, bounced, 'bounced')).rejects.toThrow('Outage');
+    delete service.faults.command;
+    await service.stopEmails(project.id, bounced, 'bounced');
+    expect(emailsTo(other)).toMatchObject([{ subject: `Emails do not arrive (${project.id})` }]);
+  });
+
   it('is marked once by two copies of a report, and the others get one email', async () => {
     const { id, bounced, other, undeliverable, confirm } = await setUp();
     await confirm(bounced);
