@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
-import { CheckMessage, isLapsed, lostEvent } from './connections.ts';
+import { CheckMessage, isLapsed, lostEvent, MAX_LEASE_SECONDS } from './connections.ts';
 import { checkQueue, connections as connectionsIn } from './store.ts';
 
 /** Consumes checks of connections. The queue delays each message until the lease should have ended. */
@@ -40,7 +40,8 @@ function checking({ table, clock, random, ...runtime }: Backend) {
       const isOutdated = checkAt !== undefined && record.checkAt > checkAt;
       if (isOutdated) return 'open';
       const { expiresAt } = record;
-      await scheduleCheck({ connectionId, ...space, checkAt: expiresAt }, Math.ceil((expiresAt - now) / 1000));
+      const secondsLeft = Math.ceil((expiresAt - now) / 1000); // more than a lease, if the clock of the API is ahead
+      await scheduleCheck({ connectionId, ...space, checkAt: expiresAt }, Math.min(secondsLeft, MAX_LEASE_SECONDS));
       await connections.put(record, { ...record, checkAt: expiresAt }, []);
       return 'open';
     });

@@ -17,7 +17,7 @@ const lost = (client: Client) => listed(client, '/v1/events?type=connection.lost
 
 describe('a connection', () => {
   it('is renewed or closed in time without an event, and is lost once when its lease expires', async () => {
-    const client = await live();
+    const client = await (await service.project()).client('test');
     expect((await renew(client, 'closed', { lease_seconds: undefined })).body.lease_seconds).toBe(300);
     const opened = (await renew(client, 'kept')).body;
     expect(Date.parse(opened.expires_at) - Date.parse(opened.last_seen_at)).toBe(60_000);
@@ -98,6 +98,7 @@ describe('the owner of a connection', () => {
     // A token without write has its own ids.
     'reader opens, other renews at engine, reader opens, reader closes, admin renews, key closes',
     'reader opens, writer opens, writer closes, reader renews, reader closes',
+    'reader opens, writer opens, key renews, key closes, reader renews, key closes, key does not find',
     'writer opens, sandbox does not find, key closes, key does not find',
     'reader opens, sandbox does not find, key closes, key does not find',
     'writer opens, writer2 cannot renew at node-2, writer2 cannot close, writer2 renews, writer cannot close, writer2 closes',
@@ -246,6 +247,10 @@ describe('a check', () => {
   it('schedules another check for a lease that is renewed while it ends', async () => {
     const current = { ...renewed, checkAt: renewed.expiresAt };
     expect(await checked(record, [renewed])).toEqual({ result: 'open', delays: [60], lost: [], current });
+  });
+
+  it('waits no longer than a queue can if the clock of the API is ahead', async () => {
+    expect((await checked({ ...renewed, expiresAt: now + 900_001 })).delays).toEqual([900]);
   });
 
   it('does nothing if the connection was closed before or during the check', async () => {
