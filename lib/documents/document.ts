@@ -60,6 +60,7 @@ export type Mark = [revision: number, origin: string];
 export const fields = v.pipe(
   jsonObject,
   v.check((value) => Object.keys(value).length <= MAX_FIELDS, `must have at most ${MAX_FIELDS} members`),
+  v.metadata({ jsonSchema: { maxProperties: MAX_FIELDS } }),
 );
 export const onConflict = v.optional(
   described(

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_KNOWN } from '../../../lib/documents/sync.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
+import type { Parameter } from '../../../lib/http/openapi/openapi-document.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/http/operations.ts';
-import { changing, newScene, type Protected, perform, protectedOperations, withoutEffect } from './scene.ts';
+import { openApi, violationsOf } from '../../support/openapi.ts';
+import { bodyOf, changing, newScene, type Protected, perform, protectedOperations, withoutEffect } from './scene.ts';
 
 /** Values that a member accepts and rejects. */
 type Values = readonly [accepted: readonly unknown[], rejected: readonly unknown[]];
@@ -38,8 +40,10 @@ const EVENT_TYPES = [
   ...['document.created', 'document.changed', 'document.deleted'],
   ...['sync.conflict', 'sync.completed', 'connection.lost'],
 ];
-const NAMES = ['org:acme:doc', '.a', 'a'.repeat(64), many(16, () => 'a').join(':')];
-const NO_NAMES = ['', '.', '..', 'a b', 'a/b', 'ü', 'a::b', ':', 'a'.repeat(65), many(17, () => 'a').join(':'), null];
+const LONGEST = `${many(8, () => 'a'.repeat(63)).join(':')}a`; // 512 characters
+const NAMES = ['org:acme:doc', '.a', 'a'.repeat(64), many(16, () => 'a').join(':'), LONGEST];
+const TOO_LONG = ['a'.repeat(65), many(17, () => 'a').join(':'), `a${LONGEST}`];
+const NO_NAMES = ['', '.', '..', 'a b', 'a/b', 'ü', 'a::b', ':', ...TOO_LONG, null];
 const documentKey: Values = [NAMES, [...NO_NAMES, '*', 'a:*']];
 const pattern: Values = [
   [...NAMES, '*', 'a:*:b'],
@@ -212,16 +216,35 @@ const QUERY: Readonly<Record<string, Values>> = {
   target: [['', 'x'.repeat(100)], ['x'.repeat(101)]],
   prefix: [
     ['.', ...NAMES],
-    ['', 'a b', 'a:', '*', 'a'.repeat(65)],
+    ['', 'a b', 'a:', '*', ...TOO_LONG],
   ],
 };
+
+/** Rejected values that the OpenAPI document allows, because JSON Schema cannot express their rules. */
+const BEYOND_SCHEMA = /\\ud800|^99$|unknown@|ftp:|user@|X-Service-|192\.0\.2|::\/129|203\.0\.113"|a{60}:0/;
+
+/** The violations that the OpenAPI document finds in a body, or in the value of a query parameter. */
+function documentedViolations(id: Protected, value: unknown, parameter?: string): string[] {
+  const { method, path } = operations[id];
+  const place = ['paths', path, method.toLowerCase()];
+  const json = JSON.parse(JSON.stringify(value));
+  if (parameter === undefined)
+    return violationsOf(json, ...place, 'requestBody', 'content', 'application/json', 'schema');
+  const { parameters } = openApi.paths[path]?.[method.toLowerCase()] as { parameters: Parameter[] };
+  const i = parameters.findIndex(({ name }) => name === parameter);
+  const isNumber = parameters[i]?.schema.type === 'integer' && /^\d+$/.test(json);
+  return i < 0 ? ['is unknown'] : violationsOf(isNumber ? Number(json) : json, ...place, 'parameters', i, 'schema');
+}
+
+/** It has no format for some forms of times and URLs that the service accepts. */
+const isSerious = (violation: string): boolean => !/ match format /.test(violation);
 
 const violationsIn = async (answer: ReturnType<typeof perform>): Promise<string[]> =>
   ((await answer).body?.errors ?? []).map(({ field }: { field: string }) => field);
 /** The member of the body in which a violation is. */
 const memberOf = (field = ''): string => field.split(/[.[]/)[0] ?? '';
 
-describe('the input of an operation', () => {
+describe('the input of an operation, by the service and by the OpenAPI document,', () => {
   const bodies = Object.entries(MEMBERS) as [Protected, Readonly<Record<string, Values>>][];
 
   it.each(bodies)('has only the members and values of the specification: %s', async (id, members) => {
@@ -236,13 +259,14 @@ describe('the input of an operation', () => {
         const label = `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${answer.text.slice(0, 300)}`;
         expect([answer.status, answer.body.code], label).toEqual([400, 'invalid_request']);
         expect(memberOf(answer.body.errors[0].field), label).toBe(name);
+        if (!BEYOND_SCHEMA.test(JSON.stringify(value) ?? ''))
+          expect(documentedViolations(id, bodyOf(scene, id, { members: { [name]: value } })), label).not.toEqual([]);
       }
       for (const value of isRequired ? accepted : [...accepted, undefined]) {
         const label = `${name} ${JSON.stringify(value)?.slice(0, 80)}`;
-        expect(
-          (await violationsIn(perform(scene, id, { members: { [name]: value } }))).map(memberOf),
-          label,
-        ).not.toContain(name);
+        const members = { [name]: value };
+        expect((await violationsIn(perform(scene, id, { members }))).map(memberOf), label).not.toContain(name);
+        expect(documentedViolations(id, bodyOf(scene, id, { members })).filter(isSerious), label).toEqual([]);
       }
     }
   });
@@ -259,9 +283,14 @@ describe('the input of an operation', () => {
     for (const name of [...names, 'unknown']) {
       const [accepted, rejected] = QUERY[name] ?? [[], ['1']];
       const send = (value: unknown) => perform(scene, id, { query: `?${name}=${encodeURIComponent(String(value))}` });
-      for (const value of rejected.filter((each) => each !== null && String(each).isWellFormed()))
+      for (const value of rejected.filter((each) => each !== null && String(each).isWellFormed())) {
         expect(await violationsIn(withoutEffect(scene, () => send(value))), `${name} ${value}`).toEqual([name]);
-      for (const value of accepted) expect(await violationsIn(send(value)), `${name} ${value}`).not.toContain(name);
+        expect(documentedViolations(id, value, name), `${name} ${value}`).not.toEqual([]);
+      }
+      for (const value of accepted) {
+        expect(await violationsIn(send(value)), `${name} ${value}`).not.toContain(name);
+        expect(documentedViolations(id, value, name).filter(isSerious), `${name} ${value}`).toEqual([]);
+      }
     }
   });
 });

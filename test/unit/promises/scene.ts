@@ -139,14 +139,20 @@ interface Options {
   query?: string;
 }
 
+/** The body of a request of an operation. */
+export function bodyOf(scene: Scene, id: Protected, { n = 0, members }: Options = {}): object | undefined {
+  const [, given] = requests[id](scene, n);
+  return members || given ? { ...given, ...members } : undefined;
+}
+
 /** Sends a request of an operation, by default with the admin key. */
 export function perform(
   scene: Scene,
   id: Protected,
   { headers = {}, n = 0, client = scene.admin, members, query = '' }: Options = {},
 ): Promise<Answer> {
-  const [path, given] = requests[id](scene, n);
-  const body = members || given ? { ...given, ...members } : undefined;
+  const [path] = requests[id](scene, n);
+  const body = bodyOf(scene, id, { n, members });
   return client(operations[id].method, path + query, { headers, ...(body && { body }) });
 }
 
