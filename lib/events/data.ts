@@ -90,7 +90,7 @@ export const EVENT_DATA = {
     pattern: described(name, 'The documents of the cycle.'),
     pushed: v.optional(described(count, `Pushes that were applied. ${COUNTED}`)),
     pulled: v.optional(described(count, `Documents that the response returned. ${COUNTED}`)),
-    conflicts: v.optional(described(count, `Conflicts that were resolved. ${COUNTED}`)),
+    conflicts: v.optional(described(count, `Conflicts of all pushes, also of rejected ones. ${COUNTED}`)),
     started_at: described(time, 'When the cycle started.'),
     completed_at: described(time, 'When the cycle ended.'),
   }),
