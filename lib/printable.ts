@@ -1,9 +1,7 @@
 // The browser imports this file too, so it must stay small.
 
 /** Removes control and direction characters from foreign text, for emails, logs and the dashboard. Keeps tabs and line feeds. */
-export const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds the characters to remove
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+export const printable = (text: string): string => text.replace(/(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu, '');
 
 /**
  * Writes invisible characters, and those that control a terminal or the text direction, as JSON escapes. JSON stays the

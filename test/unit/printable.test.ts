@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { visible } from '../../lib/printable.ts';
+import { printable, visible } from '../../lib/printable.ts';
+import { CHARACTERS } from '../support/adversarial.ts';
+
+it('removes only control and direction characters', () => {
+  const text = `${CHARACTERS.filter((character) => !/\p{C}/u.test(character)).join('')}\u200d\u00ad\t\n`;
+  const removed = '\0\x1b\x7f\x9f\r\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
+  expect(printable(`${removed}${text}${removed}`)).toBe(text);
+});
 
 it('changes no visible character', () => {
   expect(visible('Grüße 你好 🎉')).toBe('Grüße 你好 🎉');
