@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type DocumentState, type Fields, ON_CONFLICT, sameJson } from '../../../lib/documents/document.ts';
 import { merge, type Write } from '../../../lib/documents/merge.ts';
 import { type Json, parseJson } from '../../../lib/json.ts';
+import { textsOfBytes } from '../../support/adversarial.ts';
 
 const write = (overrides: Partial<Write>): Write => ({
   op: 'patch',
@@ -129,7 +130,7 @@ describe('a write', () => {
   const won = { field: 'a', winner: { value: 3, origin: 'node-1', revision: 3 }, loser: theirs };
   const kept = { field: 'a', winner: theirs, loser: { value: 3, origin: 'node-1', revision: 1 } };
   const many = (count: number): Fields => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 0]));
-  const ofBytes = (bytes: number): Fields => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+  const ofBytes = (bytes: number): Fields => ({ a: textsOfBytes(bytes - '{"a":""}'.length).at(-1) ?? '' });
   const [changed, unchanged] = [{ outcome: 'changed' }, { outcome: 'unchanged' }];
   const created = { ...changed, created: true };
   const nothing = { ...unchanged, state: undefined, conflicts: [] };
@@ -234,7 +235,8 @@ describe('a write', () => {
     it('drops marks over the limit in bytes', () => {
       const all = { ...present, '': [5, 'n'], b: [11, 'node-1'] };
       const room = MAX_MARKS_BYTES - Buffer.byteLength(JSON.stringify(all));
-      const kept = (length: number) => Object.keys(written({ ['x'.repeat(length)]: [5, 'n'] })?.marks ?? {}).length;
+      const kept = (bytes: number) =>
+        Object.keys(written({ [textsOfBytes(bytes).at(-1) ?? '']: [5, 'n'] })?.marks ?? {}).length;
       expect([kept(room), kept(room + 1)]).toEqual([5, 4]);
     });
   });

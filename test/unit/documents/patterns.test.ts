@@ -30,14 +30,16 @@ describe('a pattern', () => {
     .array(fc.oneof(segment, fc.constant('*')), { minLength: 1, maxLength: 4 })
     .map((all) => all.join(':'));
 
-  it('covers another pattern only if it matches all of its keys', () => {
-    fc.assert(
-      fc.property(pattern, pattern, key, (outer, inner, each) => {
-        fc.pre(covers(outer, inner) && matchesPattern(inner, each));
-        expect(matchesPattern(outer, each)).toBe(true);
-      }),
-      { numRuns: 2000 },
-    );
+  it('covers another pattern exactly if it matches all of its keys', () => {
+    const longer = (texts: string[], segments: string[]) =>
+      texts.flatMap((text) => segments.map((each) => `${text}:${each}`));
+    const upTo = (length: number, segments: string[]): string[] =>
+      length === 1 ? segments : [...segments, ...longer(upTo(length - 1, segments), segments)];
+    const keys = upTo(4, ['a', 'b', 'other']);
+    const keysOf = (pattern: string) => new Set(keys.filter((key) => matchesPattern(pattern, key)));
+    const all = new Map(upTo(3, ['a', 'b', '*']).map((pattern) => [pattern, keysOf(pattern)]));
+    for (const [outer, matched] of all)
+      for (const [inner, own] of all) expect(covers(outer, inner), `${outer} ${inner}`).toBe(own.isSubsetOf(matched));
   });
 
   it('has ranges that contain every key that it matches, do not overlap, and intersect in their common keys', () => {
@@ -79,8 +81,6 @@ describe('a pattern', () => {
 
 describe('a document key', () => {
   it.each([
-    [Array(8).fill('a'.repeat(63)).join(':').concat('a'), true],
-    [Array(8).fill('a'.repeat(64)).join(':'), false],
     ['Az09._~@-', true],
     ['a%3Ab', false],
     ['...', true],

@@ -6,9 +6,11 @@ import { CORS_ALLOWED, CORS_EXPOSED } from '../../../lib/http/headers.ts';
 import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
 import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
 import { eventTypes } from '../../../lib/http/openapi/openapi-events.ts';
+import { schemaNameOf } from '../../../lib/http/openapi/schemas.ts';
 import { allowsCrossOrigin } from '../../../lib/http/operation.ts';
 import { allOperations, apiOperations, operations } from '../../../lib/http/operations.ts';
 import { PROBLEMS } from '../../../lib/http/problems.ts';
+import { TokenVerification } from '../../../lib/keys/token-verification.ts';
 import { openApi } from '../../support/openapi.ts';
 
 describe('an id in a path', () => {
@@ -42,6 +44,7 @@ type Schema = {
   maxItems?: number;
   properties?: Record<string, Schema>;
   items?: Schema;
+  required?: string[];
   description?: string;
 };
 const operationOf = (method: string, path: string) =>
@@ -83,6 +86,24 @@ describe('the published document', () => {
     for (const path of Object.values(published.paths))
       for (const { responses } of Object.values(path) as { responses: object }[])
         expect(isClosed(responses)).toBe(false);
+  });
+
+  it('requires every member of a response, except those that can be absent', () => {
+    const open = objectsIn(published.components.schemas).filter(([, each]) => !('additionalProperties' in each));
+    const optional = open.flatMap(([place, { properties = {}, required = [] }]: [string, Schema]) =>
+      Object.keys(properties).flatMap((name) => (required.includes(name) ? [] : [`${place.split('/')[1]}.${name}`])),
+    );
+    const ofEvents = EVENT_TYPES.map((type) => `${schemaNameOf(type)}.occurred_at`);
+    const ofTokens = Object.keys(TokenVerification.entries).filter((name) => name !== 'active');
+    expect(optional.sort()).toEqual(
+      [
+        ...[...ofEvents, 'EventTypeDescription.occurred_at', 'DocumentChangedData.delta'],
+        ...['ConnectionLostData.document_key', 'ConnectionLostData.user'],
+        ...['pushed', 'pulled', 'conflicts'].map((name) => `SyncCompletedData.${name}`),
+        ...['Conflict.value', 'Conflict.value', 'Problem.errors', 'PushResult.code'],
+        ...ofTokens.map((name) => `TokenVerification.${name}`),
+      ].sort(),
+    );
   });
 
   it('differs from the strict document in nothing else', () => {
