@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bytesSent, MAX_PAGE_BYTES } from '../../../lib/http/page.ts';
-import { canceled, code, listed, mint, put, sync } from '../../support/documents.ts';
+import { canceled, code, get, listed, mint, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Answer } from '../../support/service.ts';
 
@@ -92,7 +92,7 @@ describe('a sync', () => {
     expect(completed).toMatchObject([{ data }]);
     const { started_at, completed_at } = completed[0].data;
     expect(Date.parse(completed_at)).toBeGreaterThan(Date.parse(started_at));
-    expect(code(await sync(client, { cursor: 'x.y' }))).toEqual([400, 'invalid_cursor']);
+    for (const cursor of ['', 'x.y']) expect(code(await sync(client, { cursor }))).toEqual([400, 'invalid_cursor']);
   });
 
   it('is one cycle per sync_id, which only the request that started it can start again', async () => {
@@ -106,7 +106,9 @@ describe('a sync', () => {
       status: 200,
       body: { sync_id: 'nightly', results: [{ status: 'unchanged', revision: 1 }], has_more: false },
     });
-    expect(code(await sync(client, { ...cycle, known: { a: 1 } }))).toEqual([409, 'conflict']);
+    const other = { ...cycle, push: [{ ...push[0], document_key: 'b' }] };
+    expect(code(await sync(client, other))).toEqual([409, 'conflict']);
+    expect(await get(client, 'b')).toMatchObject({ code: 'not_found' });
     expect(code(await sync(await project.client('live'), cycle))).toEqual([409, 'conflict']);
     await service.clock.advance(10 * 60 * 1000);
     expect(code(await sync(client, cycle))).toEqual([409, 'conflict']);

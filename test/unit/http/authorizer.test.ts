@@ -86,6 +86,13 @@ describe('an allowed request', () => {
   });
 });
 
+it('fails if the key cannot be read, because only an invalid credential is a 401', async () => {
+  const command = () => {
+    throw new Error('throttled');
+  };
+  await expect(authorized({ ...read, command })).rejects.toThrow('throttled');
+});
+
 describe('a request without one well-formed credential', () => {
   it.each<[string, (key: string) => string[]]>([
     ['no header', () => []],

@@ -125,6 +125,7 @@ describe('a page of a list', () => {
   it('starts at the first item, by default with 50 items', async () => {
     expect((await load(requestOf())).asked).toEqual([[50, undefined]]);
     expect((await load(requestOf({ limit: '7' }))).asked).toEqual([[7, undefined]]);
+    expect((await load(requestOf({ cursor: '' }))).result).toMatchObject({ code: 'invalid_cursor' });
   });
 
   it('is read again with half of the limit until its response fits', async () => {
@@ -192,8 +193,13 @@ describe('a page of a list', () => {
     expect(asked).toEqual([]);
   });
 
-  it('continues with another container, which knows other projects', async () => {
-    const other = cursorsWith(async (projectId) => `secret of ${projectId}`);
+  it('continues with another container, which knows other projects and could not read the secret at first', async () => {
+    const failures = [new Error('throttled')];
+    const other = cursorsWith(async (projectId) => {
+      if (failures.length > 0) throw failures.pop();
+      return `secret of ${projectId}`;
+    });
+    await expect(other.seal('prj_1', 'scope', 'a')).rejects.toThrow('throttled');
     await other.seal('prj_2', 'scope', 'a');
     expect(await other.open('prj_1', 'scope', await cursors.seal('prj_1', 'scope', 'b'))).toBe('b');
   });

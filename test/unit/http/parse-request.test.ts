@@ -46,7 +46,7 @@ const base64 = (...parts: (string | number[])[]) => ({
 
 describe('a body', () => {
   const json = { name: 'a' };
-  const brackets = { x: `"${'['.repeat(201)}` };
+  const brackets = { x: '\\', y: '['.repeat(201), z: `"${'['.repeat(201)}` };
 
   it.each([
     ['application/json', json],
@@ -158,9 +158,12 @@ describe('a request that is not valid', () => {
   });
 
   it('can have any Idempotency-Key if its operation creates nothing', () => {
-    const given = { httpMethod: 'POST', headers: { 'Idempotency-Key': '' } };
-    expect(outcomeOf(given, { creates: true })).toBe('invalid_request');
-    expect(outcomeOf(given, { creates: false })).toEqual({});
+    const outcomes = (length: number) =>
+      [true, false].map((creates) =>
+        outcomeOf({ httpMethod: 'POST', headers: { 'Idempotency-Key': 'x'.repeat(length) } }, { creates }),
+      );
+    for (const length of [0, 256]) expect(outcomes(length)).toEqual(['invalid_request', {}]);
+    expect(outcomes(255)).toEqual([{}, {}]);
   });
 });
 

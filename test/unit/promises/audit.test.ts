@@ -36,7 +36,7 @@ const from = '127.0.0.7';
 const fromThere =
   (client: Client): Client =>
   (method, path, call) =>
-    client(method, path, { ...call, from });
+    client(method, path, { ...call, from, headers: { ...call?.headers, 'X-Forwarded-For': '192.0.2.7' } });
 
 describe('the audit log', () => {
   it.each(changing)('has the entry of %s with its actor and address, and without secrets', async (id) => {
