@@ -96,6 +96,19 @@ async function startEngine(directory: string, port: number): Promise<ChildProces
   return engine;
 }
 
+/** Connects to an engine with a token that expires soon. Returns what happens to the connection, as it happens. */
+function connectGuest(directory: string, options: { url: string; name: string; pattern: string }): Promise<string[]> {
+  return eventually(async () => {
+    const { token } = await post('/v1/tokens', { documents: [options.pattern], permissions: ['read'], ttl: 5 });
+    const guest = fork(join(directory, 'guest.mjs'), [JSON.stringify({ ...options, token })], { execArgv: [] });
+    processes.add(guest);
+    const states: string[] = [];
+    guest.on('message', (state: string) => states.push(state));
+    await once(guest, 'message');
+    return states[0] === 'connected' ? states : undefined; // the token can have expired before
+  });
+}
+
 interface Outcome {
   edits: Record<string, string[]>;
   replicas: [key: string, fields: Record<string, unknown>][];
@@ -125,6 +138,7 @@ describe.each([
     writeFileSync(join(directory, 'shared.mjs'), programOf('shared.mjs'));
     writeFileSync(join(directory, 'engine.mjs'), programOf(heading).replace(String(guidePort), String(port)));
     for (const file of ['clients.mjs', `${engineName}-clients.mjs`]) cpSync(join(ENGINES, file), join(directory, file));
+    if (protocol === 'ws') cpSync(join(ENGINES, `${engineName}-guest.mjs`), join(directory, 'guest.mjs'));
     const pattern = engineName === 'automerge' ? 'automerge:*' : `org:${engineName}:*`;
     const receiver = await startReceiver();
     const types = ['document.created', 'document.changed', 'connection.lost'];
@@ -150,6 +164,8 @@ describe.each([
       await once(engine, 'exit');
       engine = await startEngine(directory, port);
     }
+    const [name = ''] = names;
+    const guest = protocol === 'ws' ? await connectGuest(directory, { ...options, name, pattern }) : undefined;
     await busy();
     clients.send('finish');
     const [{ edits, replicas }] = (await once(clients, 'message')) as [Outcome];
@@ -178,6 +194,11 @@ describe.each([
       const own = arrived().filter(({ data }) => data.document_key === key);
       expect(fieldsOf(own.reduce<Replica | undefined>(applyChange, undefined))).toEqual(stored);
       for (const [name, copy] of replicas) if (name === key) expect(copy).toEqual(stored);
+    }
+    if (guest) {
+      await eventually(() => guest.length > 1);
+      expect(guest[1]).toBe('ended');
+      for (const { fields } of storedIn(directory)) expect(JSON.parse(fields)).not.toHaveProperty('forbidden');
     }
     // An engine that was killed earlier did not have all connections yet if the machine is busy.
     engine.kill('SIGKILL');
@@ -222,6 +243,7 @@ it('reaches a verified webhook with the commands of the guide, in an empty folde
     ...rest.map((command) => own(command).replace('mkdir my-engine', 'mkdir -p my-engine')),
     // The engines of the other tests share the project, so their events arrive too.
     'until grep -q "^verified document.created org:acme:notes" receiver.log; do sleep 0.2; done; cat receiver.log',
+    own('curl -s -o /dev/null -w "forged: %{http_code}" http://127.0.0.1:4000/hook -d "{}"'),
   ].map((line) => line.replace('node receiver.mjs &', 'node receiver.mjs > receiver.log &'));
   const path = `${join(resolve('node_modules/.bin'))}:${process.env.PATH}`;
   const printed = execFileSync('bash', ['-c', script.join('\n')], {
@@ -233,4 +255,5 @@ it('reaches a verified webhook with the commands of the guide, in an empty folde
   expect(printed).toMatch(
     /verified document\.created org:acme:notes~2Fplan \[Object: null prototype\]|verified document\.created org:acme:notes~2Fplan \{ title: 'Edited at/,
   );
+  expect(printed).toMatch(/forged: 401$/);
 });

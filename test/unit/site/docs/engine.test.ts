@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { programOf } from '../../../stack/engines/guide.ts';
+import { commandsOf, programOf } from '../../../stack/engines/guide.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 
 /**
  * A client that prints its requests when they arrive, the first PUT later than the others and a DELETE. Its tokens contain their
- * documents and permissions. An empty one is not active. Its outbox rejects events without a time, and prints the others. If the
- * variable FULL is set, all events and requests fail.
+ * documents and permissions, and how many checks find them active. An empty one is not active. Its outbox rejects events without a
+ * time, and prints the others. If the variable FULL is set, all events and requests fail.
  */
 const CLIENT = `
   let puts = 0;
@@ -19,9 +19,12 @@ const CLIENT = `
   };
   export const createClient = () => ({ PUT: request('PUT'), DELETE: request('DELETE') });
   export const sqliteOutbox = () => {};
+  const used = {};
   export const tokenVerifier = () => async (token, { document_key } = {}) => {
-    if (token === '') return { active: false };
-    const { documents, permissions } = JSON.parse(token);
+    if (process.env.FULL) throw new Error('no response');
+    const { documents, permissions, checks } = token === '' ? { checks: 0 } : JSON.parse(token);
+    used[token] = (used[token] ?? 0) + 1;
+    if (used[token] > checks) return { active: false };
     return { permissions, allowed: document_key === undefined || documents.includes(document_key) };
   };
   export const publisher = async () => ({
@@ -78,8 +81,13 @@ it('publishes a stored change after a restart if it did not reach the outbox, un
   const changes = [{ field: 'title', old_value: 'A', new_value: 'B', origin: 'engine' }];
   expect(run(restart)).toEqual([['document.changed', { document_key: 'a', revision: 4, changes }]]);
   expect(run(restart)).toEqual([]);
-  const removal = [{ field: 'title', old_value: 'B', new_value: null, origin: 'engine' }];
-  expect(run(save({}))).toEqual([['document.changed', { document_key: 'a', revision: 5, changes: removal }]]);
+  const replaced = [
+    { field: 'title', old_value: 'B', new_value: null, origin: 'engine' },
+    { field: 'constructor', old_value: null, new_value: 1, origin: 'engine' },
+  ];
+  expect(run(save({ constructor: 1 }))).toEqual([
+    ['document.changed', { document_key: 'a', revision: 5, changes: replaced }],
+  ]);
 });
 
 it('stores the state of an engine even if no field has changed', () => {
@@ -91,6 +99,8 @@ it('stores the state of an engine even if no field has changed', () => {
 });
 
 const READER = JSON.stringify({ documents: ['a~2Fb', 'automerge:a'], permissions: ['read'] });
+/** A token that expires after its first check. */
+const EXPIRING = JSON.stringify({ documents: ['a', 'a~2Fb'], permissions: ['read'], checks: 1 });
 
 it.each([
   ['gives different names different keys', "['a/b', 'a~2Fb', 'x:y*'].map(keyOf)", ['a~2Fb', 'a~7E2Fb', 'x:y~2A']],
@@ -101,19 +111,25 @@ it.each([
   expect(engineDirectory().run(program)).toEqual([expected]);
 });
 
-it('renews a connection more than once within its lease, also without responses, and closes it when it ends', () => {
+it.each<[string, object, unknown[]]>([
+  ['without responses', { FULL: 'yes' }, []],
+  ['until its token has expired', {}, ['ended']],
+])('renews a connection more than once within its lease, and closes it when it ends: %s', (_, env, ended) => {
   const program = `
     import { keepConnection } from './shared.mjs';
     const start = setInterval;
     globalThis.setInterval = (renew, period) => (console.log(period), renew(), start(renew, period));
-    keepConnection('c', 'n', 'a')();`;
-  const [period, opened, ...later] = engineDirectory().run(program, { FULL: 'yes' });
-  expect(opened).toEqual(['PUT', 'c', { node_id: 'n', lease_seconds: 30, document_key: 'a' }]);
+    const end = () => console.log('"ended"');
+    keepConnection({ node_id: 'n', document_key: 'a', token: '${EXPIRING}', end })();`;
+  const [period, ...printed] = engineDirectory().run(program, env);
+  const [opened, ...later] = printed.filter((line) => line !== 'ended');
+  expect(opened).toEqual(['PUT', expect.any(String), { node_id: 'n', lease_seconds: 30, document_key: 'a' }]);
   expect(2 * period).toBeLessThan(opened[2].lease_seconds * 1000);
-  expect(later).toEqual([opened, ['DELETE', 'c', null]]);
+  expect(later).toEqual([opened, ['DELETE', opened[1], null]]);
+  expect(printed.filter((line) => line === 'ended')).toEqual(ended);
 });
 
-it('opens and changes only what a token allows, loads what it stored, and keeps its connections: Hocuspocus', () => {
+it('opens and changes only what a token allows while it is valid, loads what it stored, and keeps its connections: Hocuspocus', () => {
   const { packageOf, run } = engineDirectory();
   packageOf(
     'yjs',
@@ -127,12 +143,16 @@ it('opens and changes only what a token allows, loads what it stored, and keeps 
     export class Server {
       constructor(hooks) { this.hooks = hooks; }
       async listen() {
-        const [documentName, token, connectionConfig, context] = ['a/b', '${READER}', {}, {}];
+        const [documentName, connectionConfig] = ['a/b', {}];
         const document = { getMap: () => ({ toJSON: () => ({ title: 'A' }) }) };
-        await this.hooks.onAuthenticate({ token, documentName: 'b', connectionConfig }).catch(() => console.log('"rejected"'));
-        await this.hooks.onAuthenticate({ token, documentName, connectionConfig });
+        const close = (name) => () => console.log(JSON.stringify(name + ' closed'));
+        const connection = { close: close('connection'), webSocket: { close: close('socket') } };
+        const authenticate = (token, documentName) => this.hooks.onAuthenticate({ token, documentName, connectionConfig });
+        await authenticate('${READER}', 'b').catch(() => console.log('"rejected"'));
+        const context = await authenticate('${EXPIRING}', documentName);
         console.log(JSON.stringify(connectionConfig));
-        await this.hooks.connected({ documentName, context });
+        await this.hooks.connected({ documentName, context, connection });
+        await new Promise(setImmediate);
         await this.hooks.onStoreDocument({ document, documentName });
         await this.hooks.onLoadDocument({ document, documentName });
         await this.hooks.onDisconnect({ context });
@@ -143,21 +163,33 @@ it('opens and changes only what a token allows, loads what it stored, and keeps 
   expect(run(programOf('Hocuspocus'))).toEqual([
     'rejected',
     { readOnly: true },
+    'connection closed', // its token has expired
+    'socket closed',
+    ['PUT', expect.any(String), { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
     ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
     'state',
-    ['PUT', expect.any(String), { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
     ['DELETE', expect.any(String), null],
   ]);
 });
 
-it('publishes a loaded document after a save that failed, and each later one, and needs both permissions: Automerge', () => {
+it('publishes a loaded document after a save that failed, and each later one, needs both permissions, and survives its clients: Automerge', () => {
   const { packageOf, run } = engineDirectory();
   packageOf('@automerge/automerge-repo-storage-nodefs', 'export class NodeFSStorageAdapter {}');
   packageOf(
     'ws',
     `
+    import { EventEmitter } from 'node:events';
     export class WebSocketServer {
-      on(_, connect) { connect({ on: (_, close) => close() }, { url: '/' }); }
+      constructor({ verifyClient }) {
+        for (const url of ['//', '/?token=nonsense', '/?token=${encodeURIComponent(EXPIRING)}'])
+          verifyClient({ req: { url } }, (...result) => console.log(JSON.stringify(result)));
+      }
+      on(_, connect) {
+        const socket = Object.assign(new EventEmitter(), { terminate: () => console.log('"terminated"') });
+        connect(socket, { url: '/?token=${encodeURIComponent(EXPIRING)}' });
+        socket.emit('error', new Error('Invalid WebSocket frame'));
+        socket.emit('close');
+      }
     }`,
   );
   packageOf(
@@ -189,6 +221,10 @@ it('publishes a loaded document after a save that failed, and each later one, an
     return ['document.changed', { document_key, revision, changes }];
   };
   expect(run(programOf('Automerge'))).toEqual([
+    [false, 403],
+    [false, 503],
+    [true, 403],
+    'terminated', // its token has expired
     ...[false, false, false, false],
     ['PUT', expect.any(String), { node_id: 'automerge', lease_seconds: 30 }],
     ['DELETE', expect.any(String), null],
@@ -230,4 +266,12 @@ it('keeps two changes at a time after one that failed, and accepts none for a to
     ['document.changed', { document_key, revision: 3, changes }],
     { title: 'B', text: 'C' },
   ]);
+});
+
+it('installs the versions that are tested', () => {
+  const { dependencies } = JSON.parse(readFileSync('test/stack/engines/package.json', 'utf8'));
+  const commands = ['Run it', 'Automerge', 'Express and your own store'].flatMap(commandsOf).join();
+  const installed = [...commands.matchAll(/([@\w/-]+)@(\d+)/g)].map(([, name = '', major]) => [name, major]);
+  expect(installed.length).toBeGreaterThan(6);
+  expect(installed).toEqual(installed.map(([name = '']) => [name, dependencies[name]?.split('.')[0]]));
 });
