@@ -72,6 +72,8 @@ async function expectReceiver(send: (init: RequestInit) => Promise<number>): Pro
   const { method, body, headers } = delivery('evt_3');
   expect(await send({ method, headers, body: `${body} ` })).toBe(401);
   expect(await send({ method, body, headers: { 'Content-Type': 'application/json' } })).toBe(401);
+  const unusual = { 'X-Service-Signature': 'é', 'webhook-signature': 'é' };
+  expect(await send({ method, body, headers: { ...headers, ...unusual } })).toBe(401);
   expect(await send({ method: 'POST' })).toBe(401);
   expect(await send(delivery('evt_4'))).toBe(204);
   return ['verified document.changed evt_1', 'verified document.changed evt_4'];
