@@ -67,9 +67,9 @@ function outcomeOf(response: Response, text: string): Outcome {
   return { type: 'failed', reason: reasonOf(response.status, problem), retryAfterSeconds: retryAfterOf(response) };
 }
 
-/** The seconds in `Retry-After`. `undefined`: none, or a date. */
+/** The seconds in `Retry-After`. `undefined`: none, a date, or 0, which would repeat requests without a wait. */
 export function retryAfterOf({ headers }: Response): number | undefined {
-  const seconds = /^\d+$/.exec(headers.get('Retry-After') ?? '')?.[0];
+  const seconds = /^[1-9]\d*$/.exec(headers.get('Retry-After') ?? '')?.[0];
   return seconds === undefined ? undefined : Math.min(Number(seconds), MAX_RETRY_AFTER_SECONDS);
 }
 

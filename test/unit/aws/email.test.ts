@@ -8,6 +8,7 @@ import { runtimeWith } from '../../support/runtime.ts';
 
 const [TO, OTHER] = ['a@example.com', 'b@example.com'];
 const message = { projectId: 'prj_1', subject: 'S\u202e', text: 'T\u2028\u202eT', html: 'H\u0007' };
+const sent: string[] = [];
 const rejection = Object.assign(new Error('Not verified'), { name: 'MessageRejected' });
 
 /** Sends an email, and returns the requests to SES and the reported failures. */
@@ -17,8 +18,10 @@ async function send(failures: Record<string, Error> = {}, to = [TO, OTHER]) {
   const runtime = runtimeWith(
     async ({ input }) => {
       inputs.push(input);
-      const failure = failures[input.Destination.ToAddresses[0]];
-      if (failure) throw failure;
+      const [address] = input.Destination.ToAddresses;
+      if (failures[address]) throw failures[address];
+      await new Promise(setImmediate);
+      sent.push(address);
       return {};
     },
     { log: { info() {}, warn() {}, error: (event, { project_id }) => reported.push([event, project_id]) } },
@@ -45,9 +48,11 @@ describe('an email to several recipients', () => {
     expect([inputs.length, reported]).toEqual([2, [['email.rejected', 'prj_1']]]);
   });
 
-  it('fails when SES rejects all, or when SES fails', async () => {
+  it('fails when SES rejects all, or when SES fails, after the others were sent', async () => {
+    sent.length = 0;
     await expect(send({ [TO]: rejection, [OTHER]: rejection })).rejects.toThrow(rejection);
     await expect(send({ [TO]: new Error('Outage') })).rejects.toThrow('Outage');
+    expect(sent).toEqual([OTHER]);
   });
 });
 

@@ -57,13 +57,14 @@ describe('a batch', () => {
     const { requests, access } = ingest();
     const created = await publisher({
       ...access,
+      maxWaitSeconds: 0,
       onPublished: () => {
         if (requests.length === 1) void created.publish(event(2));
         throw new Error('An error of the application');
       },
     });
     await created.publish(event(1));
-    await seconds(2);
+    await seconds(0.5);
     expect(requests.map(({ events }) => revisionsOf(events))).toEqual([[1], [2]]);
     expect(created.stats().retries).toBe(0);
   });
@@ -116,6 +117,7 @@ describe('a failed request', () => {
   it.each([
     ['a lost response', 'lost' as const, 'fetch failed: ECONNRESET'],
     ['a date in Retry-After', dated, '503 unavailable: Rejected.'],
+    ['no wait in Retry-After', { ...dated, headers: { 'Retry-After': '0' } }, '503 unavailable: Rejected.'],
   ])('is repeated with a growing delay, and published once: %s', async (_, failure, reason) => {
     const { accepted, requests, access } = ingest({ fate: (_, count) => (count <= 8 ? failure : 'works') });
     const { publishAll, waits, reasons, stats } = await reporting(access);
