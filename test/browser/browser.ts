@@ -1,4 +1,11 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Service } from '../support/service.ts';
 
@@ -88,6 +95,8 @@ export async function copyShown(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Done' }).click();
   return text;
 }
+
+export const hasFocus = (element: Locator) => element.evaluate((each) => each === document.activeElement);
 
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 

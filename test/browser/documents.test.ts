@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { get, put } from '../support/documents.ts';
 import { useService } from '../support/service.ts';
-import { copyShown, fact, heading, useDashboard } from './browser.ts';
+import { copyShown, fact, hasFocus, heading, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -38,6 +38,7 @@ describe('the documents', () => {
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByRole('link', { name: 'Next page' }).click();
     await expect.poll(() => rows.count()).toBe(1);
+    expect(await hasFocus(heading(page, 'Documents'))).toBe(true); // the link is gone
     await page.getByRole('link', { name: 'First page' }).click();
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByRole('textbox', { name: 'Prefix' }).fill('no key/');
@@ -86,7 +87,7 @@ describe('the documents', () => {
 
     await page.getByRole('button', { name: 'Edit' }).click();
     await expect.poll(() => fields.inputValue()).toContain('12345678901234567890');
-    expect(await fields.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await hasFocus(fields)).toBe(true);
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await put(admin, 'org:acme:doc-2', { title: 'Theirs' });
     await fields.fill('{"title": "Mine"}');
@@ -103,15 +104,17 @@ describe('the documents', () => {
     await fields.press('End');
     await fields.pressSequentially(' '); // nor does more input
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Nothing was saved.').waitFor();
+    await page.getByRole('alert').getByText('Nothing was saved.').waitFor();
+    expect(await hasFocus(page.getByRole('button', { name: 'Save' }))).toBe(true);
     await page.getByRole('button', { name: 'Show the new version' }).click();
     await page.locator('.callout', { hasText: '"Theirs"' }).waitFor();
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Theirs' });
     await page.getByRole('button', { name: 'Keep my text' }).click();
+    expect(await hasFocus(fields)).toBe(true);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as revision 3.').waitFor();
     await expect.poll(() => fact(page, 'Revision').textContent()).toBe('3');
-    expect(await heading(page, 'org:acme:doc-2').evaluate((h1) => h1 === document.activeElement)).toBe(true);
+    expect(await hasFocus(heading(page, 'org:acme:doc-2'))).toBe(true);
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });
     await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
     await page.getByRole('cell', { name: 'none' }).nth(2).waitFor(); // there is no webhook
@@ -158,9 +161,10 @@ describe('the documents', () => {
     await page.getByText('Nothing was saved.').waitFor();
     await page.getByRole('button', { name: 'Discard them' }).click();
     await page.getByText('Nothing was saved.').waitFor({ state: 'detached' });
+    expect(await hasFocus(fields)).toBe(true);
     await admin('DELETE', '/v1/documents/org:acme:doc-1');
     await saveInVain();
-    await page.locator('.callout').getByRole('alert').waitFor();
+    await page.locator('.callout').getByRole('alert').nth(1).waitFor();
     await page.reload();
     await page.getByText('It may have been deleted.').waitFor();
     await page.getByRole('link', { name: 'document.deleted' }).waitFor();

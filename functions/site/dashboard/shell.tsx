@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Environment } from '../../../lib/space.ts';
 import { Link } from './components/basics.tsx';
 import { Icon } from './components/icons.tsx';
+import { useKeptFocus } from './components/kept-focus.ts';
 import { Finder } from './finder/finder.tsx';
 import { linkTo, type Place } from './state/router.ts';
 import { canOpen, useProject, useSession } from './state/session.ts';
@@ -32,6 +33,7 @@ export function Shell({ place, environments, projectVersion, onSignOut, children
   const session = useSession();
   const { isAdmin, keyId, shownKey } = session;
   const project = useProject(projectVersion);
+  useKeptFocus();
   return (
     <div class={`shell ${environment}`}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>

@@ -11,12 +11,7 @@ export function useModal() {
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    return () => {
-      element?.close(); // the browser restores the focus
-      // The control that opened the dialog can be gone, and the focus is then lost.
-      const focused = document.activeElement;
-      if (focused === document.body || element?.contains(focused)) document.querySelector('h1')?.focus();
-    };
+    return () => element?.close(); // the browser restores the focus
   }, []);
   return dialog;
 }

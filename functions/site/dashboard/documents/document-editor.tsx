@@ -75,7 +75,7 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
         {!isStale && <ProblemNote problem={otherProblem(sending.problem, [])} />}
         {isStale && (
           <Callout kind="warning">
-            <p>
+            <p role="alert">
               The document was changed or deleted after you opened revision {base.revision}. Nothing was saved.
               {newer && ` Revision ${newer.revision}:`}
             </p>
@@ -96,7 +96,7 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
           </Callout>
         )}
         <div class="actions">
-          <Button type="submit" kind="primary" busy={sending.busy} disabled={isStale}>
+          <Button type="submit" kind="primary" busy={sending.busy}>
             Save
           </Button>
           <Button

@@ -16,7 +16,6 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
   const close = () => {
     setDialog(undefined);
     setVersion((last) => last + 1);
-    document.querySelector('h1')?.focus(); // the focused control disappears
   };
   return (
     <>
