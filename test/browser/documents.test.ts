@@ -170,6 +170,50 @@ describe('the documents', () => {
     await page.getByRole('link', { name: 'document.deleted' }).waitFor();
   });
 
+  it('keep what is typed during a save, and open no page after the user has left', async () => {
+    const { admin, adminKey } = await service.project();
+    await put(admin, 'org:acme:doc-1', { title: 'Draft' });
+    const page = await dashboard.signIn(adminKey, '/live/documents/org%3Aacme%3Adoc-1');
+    const fields = page.getByLabel('Fields', { exact: true });
+    const prefix = page.getByRole('textbox', { name: 'Prefix' });
+    const hold = async () => {
+      const held = Promise.withResolvers<void>();
+      await page.route('**/v1/documents/*', (route) => held.promise.then(() => route.continue()), { times: 1 });
+      return held;
+    };
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await fields.fill('{"title": "First"}');
+    const saving = await hold();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await fields.fill('{"title": "Later"}');
+    saving.resolve();
+    await page.getByText('Saved as revision 2.').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    expect(await fields.inputValue()).toBe('{"title": "Later"}');
+
+    for (const [button, message] of [
+      ['Save', 'Saved as revision 3.'],
+      ['Create', 'Document created.'],
+    ] as const) {
+      if (button === 'Create') {
+        await page.getByRole('link', { name: 'Create document' }).click();
+        await page.getByLabel('Document key').fill('org:acme:doc-2');
+      } else {
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('button', { name: 'Show the new version' }).click();
+        await page.getByRole('button', { name: 'Keep my text' }).click();
+      }
+      const left = await hold();
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Documents' }).click();
+      await prefix.focus();
+      left.resolve();
+      await page.getByText(message).waitFor();
+      expect(await page.evaluate(() => location.hash)).toBe('#/live/documents');
+      expect(await hasFocus(prefix)).toBe(true);
+    }
+  });
+
   it('state the next step in an empty environment', async () => {
     const { adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/sandbox/documents');

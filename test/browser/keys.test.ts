@@ -2,7 +2,7 @@ import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createWebhook } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
-import { copyShown, fact, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
+import { copyShown, fact, hasFocus, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -388,7 +388,12 @@ describe('a key', () => {
       if (button === 'Save') await page.getByLabel('Description').fill('Typed during the request');
     }
     left.resolve();
-    const secrets = [await copyShown(page), await copyShown(page), await copyShown(page)].sort();
+    const secrets: string[] = [];
+    for (const _ of forms) {
+      secrets.push(await copyShown(page));
+      expect(await page.evaluate(() => location.hash)).not.toContain('/keys/'); // which the user has left
+    }
+    secrets.sort();
     for (const [i, [, , , secret]] of forms.entries()) expect(secrets[i]).toMatch(secret);
     await page.evaluate(() => Object.assign(location, { hash: '/live/webhooks/new' }));
     expect(await page.getByLabel('Description').inputValue()).toBe('');
@@ -459,10 +464,19 @@ describe('the allowlist', () => {
     await page.keyboard.press('Control+V');
     const rows = page.getByLabel(/^Address \d$/);
     await expect.poll(() => rows.count()).toBe(3);
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/allowlist?*', (route) => typed.promise.then(() => route.continue()), { times: 1 });
     await page.evaluate(() => navigator.clipboard.writeText('198.51.100.1 198.51.100.2'));
     await rows.first().press('Control+V');
     const entries = ['198.51.100.1', '198.51.100.2', '2001:db8::1', '192.0.2.1']; // the other rows stay
     await expect
+    expect(await second.count()).toBe(1); // added during the request
+    await page.getByRole('button', { name: 'Remove address 2' }).click();
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await page.getByRole('button', { name: 'Add address' }).click();
+    typed.resolve();
+    await page.getByRole('button', { name: 'Save allowlist' }).waitFor({ state: 'detached' });
+    expect(await hasFocus(page.getByLabel('Address 1', { exact: true }))).toBe(true);
       .poll(() => rows.evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value)))
       .toEqual(entries);
     const tooMany = Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`).join('\n');

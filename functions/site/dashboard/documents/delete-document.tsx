@@ -1,12 +1,13 @@
 import { Confirm } from '../components/dialog.tsx';
 import type { Document } from '../state/api.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { linkTo, useGoTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { etagOf } from './document-editor.tsx';
 
 /** Deletes the document only if it still has the revision that is shown. */
 export function DeleteDocument({ of: document, onClose }: { of: Document; onClose: () => void }) {
   const { call, environment } = useSession();
+  const goTo = useGoTo();
   const key = document.document_key;
   const remove = async () => {
     const headers = { 'If-Match': etagOf(document) };

@@ -6,7 +6,7 @@ import { Input } from '../components/field.tsx';
 import { otherProblem, violationOf } from '../components/violations.ts';
 import { type Call, type Document, type Problem, parseJson, type Result } from '../state/api.ts';
 import { useDraft, useSending } from '../state/hooks.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { linkTo, useGoTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { FieldsInput } from './fields-input.tsx';
 
@@ -54,7 +54,7 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
     setNewer(undefined);
     const saved = await sending.send();
     if (!saved) return;
-    draft.discard();
+    draft.saved();
     announce(`Saved as revision ${saved.revision}.`);
     onSaved();
   };
@@ -114,7 +114,8 @@ export function EditDocument({ of: opened, onSaved, onClose }: EditProps) {
 }
 
 export function NewDocument() {
-  const { call, environment } = useSession();
+  const { call, announce, environment } = useSession();
+  const goTo = useGoTo();
   const draft = useDraft(`${environment} new document`, { key: '', text: '{\n  "title": "Draft"\n}' });
   const { key, text } = draft.value;
   const sending = useSending(() => put(call, key.trim(), text, { 'If-None-Match': '*' }));
@@ -126,6 +127,7 @@ export function NewDocument() {
     const created = await sending.send();
     if (!created) return;
     draft.discard();
+    announce('Document created.');
     goTo(linkTo(environment, ['documents', created.document_key]));
   };
   return (

@@ -43,7 +43,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
   const save = async () => {
     const saved = await sending.send();
     if (!saved) return;
-    setRows(saved.cidrs.map(row));
+    setRows((last) => (last === rows ? saved.cidrs.map(row) : last)); // keeps what was typed during the request
     announce(saved.cidrs.length === 0 ? 'Restriction removed.' : 'Allowlist saved.');
     onSaved();
   };

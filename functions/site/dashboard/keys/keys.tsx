@@ -9,7 +9,7 @@ import { type Column, Table } from '../components/table.tsx';
 import { fromLocal, HourOr, In, TimeOr } from '../components/time.tsx';
 import { all, type Key, type ResponseOf, serverNow } from '../state/api.ts';
 import { type Loaded, useForm, useLoaded } from '../state/hooks.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { linkTo, useGoTo } from '../state/router.ts';
 import { shownOf, useSession } from '../state/session.ts';
 
 const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
@@ -127,6 +127,7 @@ function End({ of: { status, expires_at, revoked_at } }: { of: Key }) {
 
 export function NewKey() {
   const { call, environment, reveal } = useSession();
+  const goTo = useGoTo();
   const types = typesOf(environment);
   const { value, field } = useForm({ type: types[0] ?? 'live', name: '', expires_at: '' });
   const { type, name, expires_at } = value;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Environment } from '../../../../lib/space.ts';
 
 /** The current location, such as `#/live/webhooks/whk_1?status=failed`. The hash never reaches the server. */
@@ -33,6 +33,20 @@ export function linkTo(
 export const goTo = (link: string): void => {
   location.hash = link;
 };
+
+/** Returns `goTo` for the end of a request. It does nothing if the user has left the page. */
+export function useGoTo(): typeof goTo {
+  const isLeft = useRef(false);
+  useEffect(
+    () => () => {
+      isLeft.current = true;
+    },
+    [],
+  );
+  return (link) => {
+    if (!isLeft.current) goTo(link);
+  };
+}
 
 /** Opens a place on top of the current one, such as a drawer. Going back or closing it returns here. */
 export function openOver(link: string): void {
