@@ -226,6 +226,8 @@ describe('the settings', () => {
     await page.getByLabel('Email addresses').fill(`${project.email}, not an address`);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Email addresses contain “not an address”, which must be an email address.').waitFor();
+    await page.getByLabel('Email addresses').fill(`a@example.com, ${project.email}`);
+    await page.getByText('Email addresses contain “not an address”').waitFor(); // which was sent
     const address = `${crypto.randomUUID()}@example.com`;
     await page.getByLabel('Email addresses').fill(`${address}, ${project.email}`);
     await page.getByRole('button', { name: 'Save' }).click();

@@ -1,5 +1,5 @@
 import { createContext } from 'preact';
-import { useContext, useLayoutEffect } from 'preact/hooks';
+import { useContext, useLayoutEffect, useMemo } from 'preact/hooks';
 import type { Problem } from '../state/api.ts';
 
 /** The problem of a form, and the members of its request whose violations are shown at a field. */
@@ -14,8 +14,12 @@ export function useViolation(name: string | undefined, entries?: readonly string
     shown?.add(name);
     return () => void shown?.delete(name);
   }, [shown, name]);
-  if (name === undefined) return undefined;
-  return entries ? wrongEntry(form?.problem, name, entries) : violationIn(form?.problem, name);
+  const problem = form?.problem;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the problem is about the entries that were sent, before later edits
+  return useMemo(() => {
+    if (name === undefined) return undefined;
+    return entries ? wrongEntry(problem, name, entries) : violationIn(problem, name);
+  }, [problem, name]);
 }
 
 /** The violation of a field of the request. */

@@ -24,7 +24,7 @@ export function decodeToken(text: string): { claims: TokenClaims } | { problem: 
   const { sub, jti, iat, exp, env, documents, permissions } = claims;
   const isOurs =
     header['typ'] === 'svc-doc+jwt' &&
-    [sub, jti, env].every((claim) => typeof claim === 'string') &&
+    [sub, jti, env].every(isText) &&
     [iat, exp].every(isTime) &&
     [documents, permissions].every(isTexts);
   if (!isOurs) return { problem: 'is a JWT, but no scoped token of this service' };
@@ -45,7 +45,9 @@ export function decodeToken(text: string): { claims: TokenClaims } | { problem: 
 const isTime = (value: unknown): boolean =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 253_402_300_800;
 
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+/** A lone surrogate cannot be part of a URL. */
+const isText = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed();
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 function jsonOf(part: string): Record<string, unknown> | undefined {
   try {

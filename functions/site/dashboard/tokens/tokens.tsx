@@ -65,6 +65,7 @@ function Mint() {
           label="Documents"
           hint="Patterns of document keys, one per line. * matches one segment, or at the end one or more."
           placeholder="org:acme:*"
+          entries={patterns}
           {...field('documents')}
         />
         <Choices legend="Permissions" options={PERMISSIONS} {...field('permissions')} />

@@ -8,7 +8,7 @@ const grant = {
   keyId: 'key_1',
   projectId: 'prj_1',
   environment: 'live' as const,
-  documents: ['org:acme:*', 'übung'],
+  documents: ['org:acme:*', 'übung>>>>>>??????'], // - and _ in base64url
   permissions: ['read' as const],
 };
 const secret = Buffer.alloc(32, 1).toString('base64url');
@@ -26,7 +26,7 @@ describe('a pasted token', () => {
       tokenId: 'tok_1',
       keyId: 'key_1',
       environment: 'live',
-      documents: ['org:acme:*', 'übung'],
+      documents: grant.documents,
       permissions: ['read'],
       issuedAt: NOW_MS,
       expiresAt: NOW_MS + 3_600_000,
@@ -43,6 +43,7 @@ describe('a pasted token', () => {
     [`${encoded({ typ: 'JWT' })}.${encoded(claims)}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, exp: 1e15 })}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, documents: [1] })}.x`, 'no scoped token'],
+    [`${encoded(ours)}.${encoded({ ...claims, sub: '\ud800' })}.x`, 'no scoped token'], // not possible in a link
     ...Object.keys(claims).map((name) => [
       `${encoded(ours)}.${encoded({ ...claims, [name]: undefined })}.x`,
       'no scoped token',
