@@ -28,9 +28,6 @@ describe('signing in', () => {
     expect(
       await problemWith(`${project.adminKey.slice(0, -1)}${project.adminKey.endsWith('a') ? 'b' : 'a'}`),
     ).toContain('mistyped, revoked or expired');
-    const revoked = await project.key('admin');
-    await project.admin('POST', `/v1/keys/${revoked}/revoke`);
-    expect(await problemWith(revoked)).toContain('not valid');
     const restricted = await project.key('admin');
     await project.admin('POST', `/v1/keys/${restricted}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
     expect(await problemWith(restricted)).toContain("Your IP address is not on this key's allowlist");
@@ -244,7 +241,6 @@ describe('a key', () => {
     // Both are valid for 24 hours, which the page counts down.
     await expect.poll(() => page.locator('.callout .countdown').textContent()).toMatch(/^23 h 59 min( \d+ s)?$/);
     expect([await status(old), await status(fresh)]).toEqual([200, 200]);
-    expect(await page.getByRole('button', { name: 'Rotate' }).count()).toBe(0);
     // 2. and 3. Switch the application to the new key, deploy. 4. Revoke the old key.
     await page.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('button', { name: 'Revoke key' }).click();
@@ -406,7 +402,6 @@ describe('a key', () => {
     await page.getByLabel('Expiry').fill('2020-01-01T00:00');
     await page.getByRole('button', { name: 'Generate' }).click();
     await page.getByText('Expiry must be in the future.').waitFor();
-    expect(await page.getByLabel('Expiry').getAttribute('aria-invalid')).toBe('true');
     const descriptions = page
       .getByLabel('Expiry')
       .evaluate((input) => input.ariaDescribedByElements?.map((each) => each.textContent));
