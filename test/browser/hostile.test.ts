@@ -63,6 +63,7 @@ describe('untrusted text', () => {
     const places = [
       ['/live/keys', printable(name)],
       [`/live/keys/${key.id}`, printable(name)],
+      ['/live/settings', `name: ${printable(name)}`],
       ['/live/webhooks', printable(text)],
       [`/live/webhooks/${id}`, printable(text)],
       [`/live/events/${ids[0]}`, visible(first)],

@@ -22,9 +22,12 @@ describe('signing in', () => {
       await page.getByLabel('API key').fill('');
       return text;
     };
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
     expect(await problemWith('')).toBe('Enter an API key.');
     expect(await problemWith('svc_admin_short')).toContain('not a complete API key');
     expect(await problemWith(await project.key('read'))).toContain('This is a read key');
+    expect(requests).toEqual([]);
     expect(
       await problemWith(`${project.adminKey.slice(0, -1)}${project.adminKey.endsWith('a') ? 'b' : 'a'}`),
     ).toContain('mistyped, revoked or expired');
@@ -205,6 +208,10 @@ describe('a key', () => {
     await heading(page, 'App').waitFor();
     expect(await page.evaluate(() => location.hash)).toBe(`#/live/keys/${live.id}`);
     expect(await page.getByText('Live data is not affected').count()).toBe(0);
+    await page.goBack(); // not to the address that leads here
+    await page.getByText('Nothing needs attention.').waitFor();
+    await page.goForward();
+    await heading(page, 'App').waitFor();
     await page.getByRole('link', { name: 'Sandbox' }).click();
     await heading(page, 'Keys').waitFor(); // not the key, which the sandbox does not have
     await page.getByRole('link', { name: 'First admin key' }).click();
@@ -255,6 +262,10 @@ describe('a key', () => {
     await page.getByText('Used on 1 of the last 30 days.').waitFor();
     const height = await page.locator('.chart rect.active').last().getAttribute('height');
     expect(Number(height)).toBeLessThan(20); // 1 of 24 hours
+    expect(await page.locator('.chart .scale span').allTextContents()).toEqual(['24', '12', '0']);
+    const labels = await page.locator('.chart .labels span').allTextContents();
+    const days = await page.locator('.chart tbody th').allTextContents();
+    expect(labels).toEqual([0, 8, 16, 24].map((day) => days[day]).concat('now'));
     const today = new Date().toLocaleDateString('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' });
     expect(await page.locator('.chart tbody th').last().textContent()).toBe(today);
     const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
@@ -395,6 +406,19 @@ describe('a key', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('');
   });
 
+  it('is shown to no other user after the sign-out', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.signIn(adminKey, '/live/keys/new');
+    await page.getByRole('button', { name: 'Generate' }).click();
+    await page.getByText('Copy it now.').waitFor();
+    await makeIdle(page);
+    await page.keyboard.press('Shift');
+    await heading(page, 'Sign in').waitFor();
+    await signInWith(page, (await service.project()).adminKey);
+    await heading(page, 'Generate key').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
   it('shows violations next to their fields', async () => {
     const project = await service.project();
     const page = await dashboard.signIn(project.adminKey, '/sandbox/keys/new');
@@ -407,6 +431,14 @@ describe('a key', () => {
       .evaluate((input) => input.ariaDescribedByElements?.map((each) => each.textContent));
     expect(await descriptions).toEqual([expect.stringContaining('Optional'), 'Expiry must be in the future.']);
     expect(await page.getByLabel('svc_live_').count()).toBe(0); // live keys do not belong to the sandbox
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/v1/keys?*', (route) => typed.promise.then(() => route.continue()));
+    await page.getByRole('button', { name: 'Generate' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' }); // until it is found again
+    await page.getByLabel('Name').fill('App');
+    typed.resolve();
+    await page.getByRole('alert').waitFor();
+    expect(await hasFocus(page.getByLabel('Name'))).toBe(true);
   });
 });
 
@@ -432,9 +464,18 @@ describe('the allowlist', () => {
     await second.fill('203.0.113.7');
     await expect.poll(() => second.getAttribute('aria-invalid')).toBeNull(); // until it is saved
     await page.getByRole('button', { name: 'Remove address 2' }).click();
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/allowlist?*', (route) => typed.promise.then(() => route.continue()), { times: 1 });
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await page.getByRole('button', { name: 'Add address' }).click();
+    typed.resolve();
+    await page.getByText('Allowlist saved.').waitFor();
+    expect(await second.count()).toBe(1); // added during the request
+    await page.getByRole('button', { name: 'Remove address 2' }).click();
     await page.getByRole('button', { name: 'Save allowlist' }).click();
     await expect.poll(() => page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.5/32');
-    await page.getByText('Allowlist saved.').waitFor();
+    await page.getByRole('button', { name: 'Save allowlist' }).waitFor({ state: 'detached' });
+    expect(await hasFocus(page.getByLabel('Address 1', { exact: true }))).toBe(true);
     expect([await status(key), await status(key, '127.0.0.5')]).toEqual([403, 200]);
 
     await page.getByLabel('Address 1', { exact: true }).fill('');
@@ -459,19 +500,10 @@ describe('the allowlist', () => {
     await page.keyboard.press('Control+V');
     const rows = page.getByLabel(/^Address \d$/);
     await expect.poll(() => rows.count()).toBe(3);
-    const typed = Promise.withResolvers<void>();
-    await page.route('**/allowlist?*', (route) => typed.promise.then(() => route.continue()), { times: 1 });
     await page.evaluate(() => navigator.clipboard.writeText('198.51.100.1 198.51.100.2'));
     await rows.first().press('Control+V');
     const entries = ['198.51.100.1', '198.51.100.2', '2001:db8::1', '192.0.2.1']; // the other rows stay
     await expect
-    expect(await second.count()).toBe(1); // added during the request
-    await page.getByRole('button', { name: 'Remove address 2' }).click();
-    await page.getByRole('button', { name: 'Save allowlist' }).click();
-    await page.getByRole('button', { name: 'Add address' }).click();
-    typed.resolve();
-    await page.getByRole('button', { name: 'Save allowlist' }).waitFor({ state: 'detached' });
-    expect(await hasFocus(page.getByLabel('Address 1', { exact: true }))).toBe(true);
       .poll(() => rows.evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value)))
       .toEqual(entries);
     const tooMany = Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`).join('\n');

@@ -258,7 +258,7 @@ describe('a page of the documentation', () => {
       ),
     );
     const ofDashboard = pages.flatMap(([, { text }]) =>
-      [...text.matchAll(/\bhref:"(docs\/[^"]+)"/g)].map(([, link]) => `${base}/${link}`),
+      [...text.matchAll(/\bhref:"(\/?docs[^"]*)"/g)].map(([, link = '']) => new URL(link, `${base}/dashboard`).href),
     );
     expect(ofDashboard.length).toBeGreaterThan(0);
     const own = [...links, ...ofDashboard].filter((link) => link.startsWith(host));

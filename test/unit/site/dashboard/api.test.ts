@@ -80,9 +80,13 @@ it('reports a key that has ended, and no other problem', async () => {
   expect(onUnauthorized).toHaveBeenCalledOnce();
 });
 
-it('reads all pages of the keys, or none', async () => {
-  respond = async () => Response.json({ data: Array(100).fill({}), next_cursor: requests.length < 3 ? 'next' : null });
-  expect((await all(call, 'GET /v1/keys')).value).toHaveLength(300);
+it('reads all pages of the keys, also after an empty one, or none', async () => {
+  const sizes = [100, 0, 100];
+  respond = async () => {
+    const data = Array(sizes[requests.length - 1]).fill({});
+    return Response.json({ data, next_cursor: requests.length < sizes.length ? 'next' : null });
+  };
+  expect((await all(call, 'GET /v1/keys')).value).toHaveLength(200);
   const page = respond;
   requests.length = 0;
   respond = () => (requests.length < 2 ? page : problem(503, 'unavailable'))();
