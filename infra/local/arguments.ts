@@ -11,7 +11,11 @@ export const USAGE = {
     'Runs the synthesized stack on this machine, with a demo project and an endpoint that verifies and prints webhooks.\nPress Ctrl-C to stop.',
   options: {
     port: { type: 'string', value: 'N', about: 'port of the API, or 0 for any free port', default: '3000' },
-    'receiver-port': { type: 'string', value: 'N', about: 'port of the demo endpoint (the port of the API plus 1)' },
+    'receiver-port': {
+      type: 'string',
+      value: 'N',
+      about: 'port of the demo endpoint (the kept one, or the port of the API plus 1)',
+    },
     speed: { type: 'string', value: 'N', about: 'speed of retries and schedules, 1 to 1000000', default: '1' },
     concurrency: {
       type: 'string',

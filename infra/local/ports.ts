@@ -1,25 +1,20 @@
 import http from 'node:http';
 import { UserError } from '../user-error.ts';
 
-/** Listens on loopback. Port 0 selects any free port. `option` is the command-line option for the port. */
-export function listen(server: http.Server, port: number, option: string): Promise<void> {
+/** Listens on loopback. Port 0 selects any free port. `option` is the command-line option that can change the port. */
+export function listen(server: http.Server, port: number, option?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      reject(
-        taken
-          ? new UserError(
-              `Port ${port} is already in use. Stop the process that uses it, or choose another port with ${option}.`,
-            )
-          : error,
-      );
+      const remedy = option ? `, or choose another port with ${option}` : ', because the kept webhooks call this port';
+      const message = `Port ${port} is already in use. Stop the process that uses it${remedy}.`;
+      reject(error.code === 'EADDRINUSE' ? new UserError(message) : error);
     });
     server.listen(port, '127.0.0.1', resolve);
   });
 }
 
 /** Fails immediately if a port is in use, before the stack starts. */
-export async function requireFreePort(port: number, option: string): Promise<void> {
+export async function requireFreePort(port: number, option?: string): Promise<void> {
   const probe = http.createServer();
   await listen(probe, port, option);
   await new Promise((resolve) => probe.close(resolve));

@@ -71,6 +71,9 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const clock = new LocalClock();
   const now = () => clock.now();
   const api = http.createServer({ maxHeaderSize: 64 * 1024 });
+  const ready = Promise.withResolvers<http.RequestListener>();
+  // Requests during the start wait, for example those of an open dashboard.
+  api.on('request', async (request, response) => (await ready.promise)(request, response));
   await listen(api, port, '--port');
   const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
   const services = await startServices({
@@ -119,7 +122,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
   const pages = new LocalPages(baseUrl, () => ses.emails, invoke);
   const respond = createGateway(template, byArn, now, monitoring.request);
-  api.on('request', (request, response) => {
+  ready.resolve((request, response) => {
     if (pages.has(request)) pages.respond(request, response).catch(() => response.destroy());
     else void respond(request, response);
   });

@@ -25,7 +25,8 @@ export async function start(options: Arguments): Promise<void> {
   createDirectory(options.directory);
   const kept = options.keep ? openKept(join(options.directory, 'kept', database)) : undefined;
   const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
-  await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, '--receiver-port')]);
+  const receiverOption = kept?.demo ? undefined : '--receiver-port';
+  await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, receiverOption)]);
 
   say(database === 'dynamodb-local' ? 'Starting… DynamoDB Local listens on all interfaces.' : 'Starting…');
   const starting = startDatabase(database, kept?.directory);

@@ -2,14 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { parse } from '../../../infra/commands/usage.ts';
 import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
+import { NO_MONITORING } from '../../../infra/local/monitoring.ts';
+import { defaultDatabase, startDatabase } from '../../../infra/local/services/database.ts';
+import { startStack } from '../../../infra/local/stack.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
-import { changed } from '../../support/changed.ts';
-import { listen } from '../../support/endpoints.ts';
+import { databaseEndpoint } from '../../support/database.ts';
+import { freePort, listen } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { eventually, request } from '../../support/service.ts';
 import { LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
@@ -29,27 +32,66 @@ describe('npm start', () => {
     const project = { id: expect.stringMatching(/^prj_/), name: 'Demo', email: 'demo@example.com' };
     expect(stack).toMatchObject({ dashboard_url: `${stack.base_url}/dashboard`, project });
     expect(statSync(join(directory, 'kept')).mode & 0o777).toBe(0o700);
-    for (const [type, key] of Object.entries(stack.keys))
+    for (const [type, key] of Object.entries(stack.keys)) {
+      expect(key).toMatch(new RegExp(`^svc_${type}_`));
       expect(output).toMatch(new RegExp(`^  ${type} key +${key}$`, 'm'));
+    }
     expect(output).toContain(`webhook secret  ${stack.webhook_secret}\n`);
     expect(output).toMatch(/ {2}dashboard {7}http:\/\/127\.0\.0\.1:\d+\/_local\/sign-in#[\w-]{22}\n/);
+    const emails = `  emails          ${stack.mail_url}\n`;
+    const log = `  function log    ${join(directory, 'functions.log')}\n`;
+    expect(output).toContain(`  API reference   ${stack.base_url}/docs\n${emails}${log}`);
     const [curl = ''] = /curl .+\}'$/ms.exec(output) ?? [];
     expect(spawnSync('bash', ['-c', curl], { encoding: 'utf8' }).stdout).toMatch(/"id":"evt_/);
     const headers = { Authorization: `Bearer ${stack.keys.test}` };
-    await request(stack.base_url, 'POST', '/v1/events', { body: changed(), headers });
-    await eventually(() => service.output().split('[receiver] ✓ verified').length === 3);
+    await request(stack.base_url, 'PUT', '/v1/documents/a', { body: { fields: {} }, headers });
+    for (const type of ['document.changed', 'document.created'])
+      await eventually(() => service.output().includes(`[receiver] ✓ verified  ${type}`));
     await eventually(() => /^DeliveryDeliver\w* \{/m.test(readFileSync(join(directory, 'functions.log'), 'utf8')));
     const second = await npmStart(directory, ['--keep']).ended;
     expect(second).toEqual({ code: 1, output: expect.stringMatching(/^Another `npm start -- --keep` uses .+\.\n$/) });
   });
 
-  it('starts the demo endpoint on its kept port, which the kept webhooks call', async () => {
+  it.each([
+    ['API', '--port', ', or choose another port with --port'],
+    ['demo endpoint', '--receiver-port', ', or choose another port with --receiver-port'],
+    ['kept demo endpoint', '--keep', ', because the kept webhooks call this port'],
+  ])('states what to do when the port of the %s is in use', async (_, option, remedy) => {
     const directory = temporaryDirectory();
     const port = await listen(createServer());
     mkdirSync(join(directory, 'kept/memory'), { recursive: true });
     writeFileSync(join(directory, 'kept/memory/demo.json'), JSON.stringify({ receiver_port: port }));
-    const { output } = await npmStart(directory, ['--keep', '--database', 'memory']).ended;
-    expect(output).toMatch(new RegExp(`^Port ${port} is already in use\\..* with --receiver-port\\.\n$`));
+    const options = option === '--keep' ? [option, '--receiver-port', '0'] : [option, String(port)];
+    expect(await npmStart(directory, ['--database', 'memory', ...options]).ended).toEqual({
+      code: 1,
+      output: `Port ${port} is already in use. Stop the process that uses it${remedy}.\n`,
+    });
+  });
+
+  it('responds to requests that arrive during its start', async () => {
+    const port = await freePort();
+    const preflight = () => request(`http://127.0.0.1:${port}`, 'OPTIONS', '/v1/documents/a', {});
+    let during: ReturnType<typeof preflight> | undefined;
+    const monitor = () => {
+      during = preflight();
+      during.catch(() => {}); // awaited below
+      return NO_MONITORING;
+    };
+    const given = { assembly: inject('assembly'), databaseEndpoint: databaseEndpoint(), port, monitor };
+    const { stop } = await startStack(given);
+    await preflight();
+    await stop();
+    expect((await during)?.status).toBe(204);
+  });
+
+  it('uses the database in memory where npm has no Dynoxide', async () => {
+    const { platform } = process;
+    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+    Object.defineProperty(process, 'platform', { value: 'darwin' });
+    expect(defaultDatabase()).toBe('memory');
+    await expect(startDatabase('dynoxide')).rejects.toThrow(
+      'Use --database memory. Dynoxide has no package for darwin-',
+    );
   });
 
   it.each([
