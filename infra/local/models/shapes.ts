@@ -119,7 +119,7 @@ function bounded(
   return undefined;
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const joined = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
