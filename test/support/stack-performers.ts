@@ -1,19 +1,21 @@
 import { Buffer } from 'node:buffer';
-import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { OPERATOR } from '../../infra/local/services/iam.ts';
+import type { LocalQueue, QueueMessage } from '../../infra/local/services/sqs.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
-import { REGION } from '../../infra/local/template.ts';
 import type { Performers } from './shell.ts';
 import { tablePerformers } from './table-performers.ts';
 
 /** Performs the operations of commands on a local stack, as if it were deployed. */
 export function stackPerformers(stack: LocalStack): Performers {
-  const sqs = new SQSClient({
-    region: REGION,
-    endpoint: stack.endpoints.url('sqs'),
-    credentials: { accessKeyId: OPERATOR, secretAccessKey: 'local' },
+  const queueOf = ({ QueueUrl }: { QueueUrl: string }): LocalQueue => {
+    const queue = stack.queueAt(QueueUrl);
+    if (!queue) throw new Error(`There is no queue ${QueueUrl}`);
+    return queue;
+  };
+  const toMessage = ({ messageId, body, receiptHandle }: QueueMessage) => ({
+    MessageId: messageId,
+    Body: body,
+    ReceiptHandle: receiptHandle,
   });
-  const pass: Performers[string] = (_, command) => sqs.send(command);
   const bucket = (name: string) => stack.buckets.get(`arn:aws:s3:::${name}`) ?? new Map<string, string>();
   const outputs: Record<string, string> = {
     BaseUrl: stack.baseUrl,
@@ -43,15 +45,18 @@ export function stackPerformers(stack: LocalStack): Performers {
     GetObject: ({ Bucket, Key }) => ({ Body: { transformToString: async () => bucket(Bucket).get(Key) } }),
     DeleteObject: ({ Bucket, Key }) => bucket(Bucket).delete(Key),
     // A short poll can find nothing (SQS Developer Guide).
-    ReceiveMessage: async (input) =>
-      input.WaitTimeSeconds > 0 ? sqs.send(new ReceiveMessageCommand({ ...input, WaitTimeSeconds: 0 })) : {},
-    GetQueueAttributes({ QueueUrl }) {
-      const { visible, inFlight } = stack.queues.get(QueueUrl.split('/').at(-1))?.counts() ?? {};
+    ReceiveMessage: (input) =>
+      input.WaitTimeSeconds > 0 ? { Messages: queueOf(input).receive(input.MaxNumberOfMessages).map(toMessage) } : {},
+    GetQueueAttributes(input) {
+      const { visible, inFlight } = queueOf(input).counts();
       const counts = { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: inFlight };
       return { Attributes: Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)])) };
     },
-    DeleteMessage: pass,
-    SendMessage: pass,
-    SendMessageBatch: pass,
+    DeleteMessage: (input) => queueOf(input).delete(input.ReceiptHandle),
+    SendMessage: (input) => queueOf(input).send(input.MessageBody, { group: input.MessageGroupId }),
+    SendMessageBatch({ Entries, ...input }) {
+      for (const { MessageBody, MessageGroupId: group } of Entries) queueOf(input).send(MessageBody, { group });
+      return {};
+    },
   };
 }

@@ -15,7 +15,7 @@ interface ServiceModels {
   services: Readonly<Record<string, Model>>;
 }
 
-/** `dynamodb/values.ts` checks attribute values, because the rules of DynamoDB are stricter than their shape. */
+/** `memory/values.ts` checks attribute values, because the rules of DynamoDB are stricter than their shape. */
 const LEAVES = ['AttributeValue'];
 
 /** The error codes for invalid values, and for other violations if they differ. */

@@ -13,9 +13,7 @@ from botocore.loaders import Loader
 OPERATIONS = {
     "dynamodb": [
         "BatchGetItem",
-        "CreateTable",
         "DeleteItem",
-        "DescribeTable",
         "GetItem",
         "PutItem",
         "Query",
@@ -26,7 +24,7 @@ OPERATIONS = {
     "s3": ["PutObject"],
     "scheduler": ["CreateSchedule"],
     "ses": ["SendEmail"],
-    "sqs": ["DeleteMessage", "ReceiveMessage", "SendMessage", "SendMessageBatch"],
+    "sqs": ["SendMessageBatch"],
 }
 # Documentation and the code of the SDKs. What remains describes the values.
 KEPT = ("type", "required", "enum", "min", "max", "pattern", "union")

@@ -2,14 +2,13 @@ import { InvalidRequest } from './invalid-request.ts';
 
 export interface EmailRequest {
   source: string;
-  recipients: readonly string[];
+  recipient: string;
   subject: string;
   /** The size of the request, which is larger than the message. */
   bytes: number;
 }
 
 /** SES Developer Guide, "Service quotas in Amazon SES". */
-const MAX_RECIPIENTS = 50;
 const MAX_BYTES = 10 * 1024 * 1024;
 /** RFC 5321 §4.5.3.1, which SES references for addresses (API Reference, "SendEmail"). */
 const MAX_LOCAL_PART = 64;
@@ -20,11 +19,9 @@ const LOCAL_PART = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`);
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`);
 
 /** Throws if SES rejects an email that matches the service model, by the strictest reading of its documentation. */
-export function requireEmail({ source, recipients, subject, bytes }: EmailRequest): void {
-  if (recipients.length === 0) throw invalid("Missing required header 'To'.");
-  if (recipients.length > MAX_RECIPIENTS) throw invalid(`Recipient count exceeds ${MAX_RECIPIENTS}.`);
+export function requireEmail({ source, recipient, subject, bytes }: EmailRequest): void {
   if (bytes > MAX_BYTES) throw invalid(`Message length is more than ${MAX_BYTES} bytes long: '${bytes}'.`);
-  for (const address of [addressIn(source), ...recipients]) requireAddress(address);
+  for (const address of [addressIn(source), recipient]) requireAddress(address);
   // A header is one line, and an encoded word contains no control characters (RFC 2047 §2).
   if (/\p{Cc}/u.test(subject) || !subject.isWellFormed()) throw invalid('The subject contains control characters.');
 }

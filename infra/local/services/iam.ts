@@ -13,9 +13,6 @@ interface Statement {
   Condition?: Record<string, Record<string, Values>>;
 }
 
-/** The access key id of an administrator of the account, who runs the commands of the runbook. */
-export const OPERATOR = 'operator';
-
 /** The smallest grant: one action of one statement for one resource, and for table items one kind. */
 export interface Grant {
   role: string;
@@ -65,7 +62,7 @@ export class LocalIam {
     context: RequestContext = {},
     { isEvidence = true } = {},
   ): boolean {
-    if (this.isPermissive || role === OPERATOR) return true;
+    if (this.isPermissive) return true;
     const matching = (this.statements.get(role) ?? []).filter(
       (statement) =>
         anyMatches(statement.Action, action) &&

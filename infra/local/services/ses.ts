@@ -14,15 +14,12 @@ export interface SentEmail {
   at: string;
 }
 
-/** The maximum number of stored emails. The oldest ones are deleted. */
-const MAX_EMAILS = 10_000;
-
 /** Publishes events of emails, such as a bounce. */
 type Publish = (type: EmailEventType, email: AcceptedEmail, at: Date) => void;
 
 /**
- * The Query protocol of SES for SendEmail. Stores one email for each recipient and sends none. Emails to `bounce@` and `complaint@`
- * of any domain cause the event (SES has such addresses in its mailbox simulator).
+ * The Query protocol of SES for SendEmail with one recipient. Stores emails and sends none. Emails to `bounce@` and `complaint@` of
+ * any domain cause the event (SES has such addresses in its mailbox simulator).
  */
 export class LocalSes {
   /** The numbers of bounces and complaints, which tests set. */
@@ -50,27 +47,24 @@ export class LocalSes {
     if (of('Action') !== 'SendEmail')
       throw new ServiceError('InvalidAction', `The local SES does not support ${of('Action')}`);
     const configurationSet = of('ConfigurationSetName');
+    const [to = '', ...others] = [...form].flatMap(([name, value]) => (/^Destination\./.test(name) ? [value] : []));
+    if (others.length > 0) throw new ServiceError('InvalidParameterValue', 'The local SES supports one recipient');
     // All resources that SES can authorize, including those of the sandbox.
-    const recipients = [...form].filter(([name]) => name.startsWith('Destination.ToAddresses.')).map(([, to]) => to);
-    const identities = [of('Source'), ...recipients].map((address) => `identity/${address}`);
-    for (const resource of [...identities, `configuration-set/${configurationSet}`]) {
+    for (const resource of [`identity/${of('Source')}`, `identity/${to}`, `configuration-set/${configurationSet}`]) {
       const arn = `arn:aws:ses:${REGION}:${ACCOUNT}:${resource}`;
       this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
     }
-    requireEmail({ source: of('Source'), recipients, subject: of('Message.Subject.Data'), bytes: body.length });
+    requireEmail({ source: of('Source'), recipient: to, subject: of('Message.Subject.Data'), bytes: body.length });
     const messageId = randomUUID();
-    const email = { source: of('Source'), messageId, configurationSet, tags: tagsOf(form) };
-    for (const to of recipients) {
-      this.keep({
-        to,
-        from: of('Source'),
-        subject: of('Message.Subject.Data'),
-        text: of('Message.Body.Text.Data'),
-        html: of('Message.Body.Html.Data'),
-        at: new Date(this.now()).toISOString(),
-      });
-      this.report({ ...email, recipient: to });
-    }
+    this.kept.set(messageId, {
+      to,
+      from: of('Source'),
+      subject: of('Message.Subject.Data'),
+      text: of('Message.Body.Text.Data'),
+      html: of('Message.Body.Html.Data'),
+      at: new Date(this.now()).toISOString(),
+    });
+    this.report({ recipient: to, source: of('Source'), messageId, configurationSet, tags: tagsOf(form) });
     const result = `<SendEmailResult><MessageId>${messageId}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {
@@ -84,12 +78,6 @@ export class LocalSes {
     if (!type) return;
     this.returned[type === 'Bounce' ? 'bounces' : 'complaints']++;
     this.publish(type, email, new Date(this.now()));
-  }
-
-  private keep(email: SentEmail): void {
-    this.kept.set(randomUUID(), email);
-    const [oldest = ''] = this.kept.keys();
-    if (this.kept.size > MAX_EMAILS) this.kept.delete(oldest);
   }
 }
 

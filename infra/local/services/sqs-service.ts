@@ -9,10 +9,9 @@ interface Entry {
   MessageBody: string;
   MessageGroupId?: string;
   DelaySeconds?: number;
-  ReceiptHandle?: string;
 }
 
-/** The maximum size of a message, and of all messages in a batch (Amazon SQS quotas). */
+/** The maximum size of all messages in a batch (Amazon SQS quotas). */
 const MAX_BYTES = 1_048_576;
 const MAX_DELAY_SECONDS = 900;
 /** Any character outside the set that SQS accepts in a message (SQS API Reference, `SendMessage`). */
@@ -22,17 +21,19 @@ const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
-/** The JSON protocol of SQS (`x-amz-json-1.0`) over local queues. */
+/** Implements `SendMessageBatch` in the JSON protocol of SQS (`x-amz-json-1.0`), the only operation that functions use. */
 export function sqsService(queues: ReadonlyMap<string, LocalQueue>, iam: LocalIam): Service {
   return ({ action, body, principal }) => {
     const input = JSON.parse(body || '{}');
+    if (action !== 'SendMessageBatch')
+      throw new ServiceError('UnsupportedOperation', `The local SQS does not support ${action}`);
     const name = String(input.QueueUrl).split('/').at(-1) ?? '';
     const queue = queues.get(name);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
-    iam.require(principal, `sqs:${action.replace('Batch', '')}`, queue.settings.arn);
+    iam.require(principal, 'sqs:SendMessage', queue.settings.arn);
     return {
       headers: { 'Content-Type': 'application/x-amz-json-1.0' },
-      body: JSON.stringify(perform(queue, action, input)),
+      body: JSON.stringify(sendBatch(queue, input.Entries ?? [])),
     };
   };
 }
@@ -42,7 +43,6 @@ function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0
     throw new ServiceError('InvalidMessageContents', 'The message contains characters outside the allowed set');
   const isValid =
     MessageBody !== '' &&
-    Buffer.byteLength(MessageBody) <= MAX_BYTES &&
     Number.isInteger(DelaySeconds) &&
     DelaySeconds >= 0 &&
     DelaySeconds <= MAX_DELAY_SECONDS &&
@@ -74,32 +74,6 @@ function sendBatch(queue: LocalQueue, entries: Entry[]) {
     }
   }
   return { Successful, Failed };
-}
-
-function perform(queue: LocalQueue, action: string, input: Record<string, unknown> & Entry): unknown {
-  switch (action) {
-    case 'SendMessage':
-      return send(queue, input);
-    case 'SendMessageBatch':
-      return sendBatch(queue, (input.Entries ?? []) as Entry[]);
-    case 'ReceiveMessage':
-      return { Messages: queue.receive(Number(input.MaxNumberOfMessages ?? 1)).map(toMessage) };
-    case 'DeleteMessage':
-      queue.delete(String(input.ReceiptHandle));
-      return {};
-    default:
-      throw new ServiceError('UnsupportedOperation', `The local SQS does not support ${action}`);
-  }
-}
-
-function toMessage(message: ReturnType<LocalQueue['receive']>[number]) {
-  return {
-    MessageId: message.messageId,
-    ReceiptHandle: message.receiptHandle,
-    Body: message.body,
-    MD5OfBody: md5(message.body),
-    Attributes: { ApproximateReceiveCount: String(message.receiveCount), SentTimestamp: String(message.sentAt) },
-  };
 }
 
 interface QueueProperties {

@@ -82,13 +82,12 @@ const REFUSED_BY_DYNAMODB: Refused[] = [
   ['a key twice', 'BatchGetItem', { RequestItems: { table: { Keys: [key, key] } } }, /duplicates/],
 ];
 
-const email = { source: 'Us <us@example.com>', recipients: ['a@example.com'], subject: 'Hello', bytes: 1000 };
+const email = { source: 'Us <us@example.com>', recipient: 'a@example.com', subject: 'Hello', bytes: 1000 };
 const REFUSED_BY_SES: [rule: string, email: Partial<typeof email>, error: RegExp][] = [
-  ['no recipient', { recipients: [] }, /Missing required header/],
-  ['51 recipients', { recipients: Array(51).fill('a@example.com') }, /exceeds 50/],
+  ['no recipient', { recipient: '' }, /Missing final/],
   ['more than 10 MB', { bytes: 10_485_761 }, /more than 10485760 bytes/],
-  ['a local part that is not ASCII', { recipients: ['é@example.com'] }, /illegal character/],
-  ['a domain that is not in Punycode', { recipients: ['a@exämple.com'] }, /Domain contains illegal/],
+  ['a local part that is not ASCII', { recipient: 'é@example.com' }, /illegal character/],
+  ['a domain that is not in Punycode', { recipient: 'a@exämple.com' }, /Domain contains illegal/],
   ['a line break in the subject', { subject: 'a\r\nBcc: b@example.com' }, /control characters/],
 ];
 
@@ -102,7 +101,11 @@ const schedule = (name: string, members: object = {}): OtherRequest => {
   const at = { ScheduleExpression: 'at(2026-01-01T00:00:00)', FlexibleTimeWindow: { Mode: 'OFF' } };
   return ['POST', `/schedules/${name}`, { ...at, Target: target, ...members }];
 };
-const message = (members: object): OtherRequest => ['SendMessage', '/', { QueueUrl: 'q', ...members }];
+const message = (members: object): OtherRequest => [
+  'SendMessageBatch',
+  '/',
+  { QueueUrl: 'q', Entries: [{ Id: 'a', ...members }] },
+];
 const manyRetries = { Target: { ...target, RetryPolicy: { MaximumRetryAttempts: 186 } } };
 const REFUSED_BY_OTHERS: [service: string, rule: string, request: OtherRequest, code: string][] = [
   ['scheduler', 'a name of 65 characters', schedule('x'.repeat(65)), 'ValidationException'],
