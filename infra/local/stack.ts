@@ -3,12 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createGateway } from './gateway/api-gateway.ts';
 import { LocalClock } from './lambda/clock.ts';
 import type { MappingProperties } from './lambda/event-sources.ts';
-import {
-  DEFAULT_ACCOUNT_CONCURRENCY,
-  DEFAULT_CONCURRENCY,
-  type FunctionProperties,
-  LocalFunction,
-} from './lambda/lambda.ts';
+import { DEFAULT_CONCURRENCY, type FunctionProperties, LocalFunction } from './lambda/lambda.ts';
 import { mappingsOf, startMappings } from './lambda/mappings.ts';
 import { LocalPages } from './local-pages.ts';
 import { type Monitoring, NO_MONITORING } from './monitoring.ts';
@@ -30,8 +25,6 @@ export interface StackOptions {
   visibilitySpeed?: number;
   /** The maximum number of execution environments per function (`DEFAULT_CONCURRENCY`). */
   concurrency?: number;
-  /** The maximum number of concurrent invocations of all functions. Lambda throttles the others. */
-  accountConcurrency?: number;
   /** The initial state of the services, empty by default. */
   state?: State | undefined;
   /** Added to the environment variables of every function. */
@@ -149,9 +142,9 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 }
 
-/** Creates the functions of the template. They share the concurrency of one account. */
+/** Creates the functions of the template. */
 function createFunctions(
-  { template, iam, environment }: Services,
+  { template, environment }: Services,
   clock: LocalClock,
   monitoring: Monitoring,
   options: StackOptions,
@@ -164,10 +157,7 @@ function createFunctions(
       options.output?.(id, text);
     },
     publish: monitoring.put,
-    account: { limit: options.accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY, running: 0 },
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
-    iam,
-    logGroupArn: (name: string) => template.arn(name),
   };
   const resources = template.ofType<FunctionProperties>('AWS::Lambda::Function');
   return new Map(resources.map((resource) => [resource.id, new LocalFunction(resource, template, shared)]));

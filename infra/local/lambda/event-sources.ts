@@ -11,8 +11,7 @@ export interface MappingProperties {
   FunctionResponseTypes?: string[];
   /** Only for queues. */
   ScalingConfig?: { MaximumConcurrency?: number };
-  /** Only for streams. -1 or absent means no limit. */
-  MaximumRetryAttempts?: number;
+  /** Only for streams. */
   MaximumRecordAgeInSeconds?: number;
   MaximumBatchingWindowInSeconds?: number;
   TumblingWindowInSeconds?: number;
@@ -21,37 +20,32 @@ export interface MappingProperties {
 }
 
 /** Invokes a function with batches and reads the failed items from the response. */
-export type BatchConsumer = Pick<LocalFunction, 'role' | 'invoke'>;
+export type BatchConsumer = Pick<LocalFunction, 'invoke'>;
 
-export interface BatchOutcome {
-  /** The ids of the failed items. */
-  failed: ReadonlySet<string>;
-  /** The name of the error, if the complete batch failed. */
-  error?: string;
-}
-
-/** With a tumbling window, a response without a state is a failure (Lambda Developer Guide, "Implementing stateful DynamoDB stream processing"). */
-const NO_STATE = 'NoState';
-
-/** Invokes a function with a batch (Lambda Developer Guide, "Implementing partial batch responses"). Never rejects. */
+/**
+ * Invokes a function with a batch, and returns the ids of the failed items (Lambda Developer Guide, "Implementing partial batch
+ * responses"). With a tumbling window, a response without a state is a failure ("Implementing stateful DynamoDB stream
+ * processing"). Never rejects.
+ */
 export async function invokeBatch(
   fn: BatchConsumer,
   Records: object[],
   ids: string[],
   { FunctionResponseTypes, TumblingWindowInSeconds }: MappingProperties,
   window: object = {},
-): Promise<BatchOutcome> {
+): Promise<ReadonlySet<string>> {
+  const all = new Set(ids);
   try {
     const response = (await fn.invoke({ Records, ...window })) as {
       batchItemFailures?: { itemIdentifier: string }[];
       state?: object;
     } | null;
-    if (TumblingWindowInSeconds && !response?.state) return { failed: new Set(ids), error: NO_STATE };
-    if (!FunctionResponseTypes?.includes('ReportBatchItemFailures')) return { failed: new Set() };
+    if (TumblingWindowInSeconds && !response?.state) return all;
+    if (!FunctionResponseTypes?.includes('ReportBatchItemFailures')) return new Set();
     const failed = new Set(response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
     // An unknown id in the response means that all items are retried.
-    return failed.isSubsetOf(new Set(ids)) ? { failed } : { failed: new Set(ids) };
-  } catch (error) {
-    return { failed: new Set(ids), error: (error as Error).name };
+    return failed.isSubsetOf(all) ? failed : all;
+  } catch {
+    return all;
   }
 }

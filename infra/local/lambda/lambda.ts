@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Publish } from '../monitoring.ts';
-import type { LocalIam } from '../services/iam.ts';
 import type { Resource, Template } from '../template.ts';
 import type { LocalClock } from './clock.ts';
 import { EnvironmentPool } from './environment-pool.ts';
@@ -15,16 +14,12 @@ export interface FunctionProperties {
   Role: string;
   Environment?: { Variables: Record<string, string> };
   LoggingConfig: { LogGroup: string };
-  ReservedConcurrentExecutions?: number;
 }
 
 /** The maximum number of execution environments per function, each of about 30 MB. Lambda starts many more. */
 export const DEFAULT_CONCURRENCY = 16;
-/** The maximum number of concurrent invocations in an account (Lambda quotas: 1,000 in a region, 10 in a new account). */
-export const DEFAULT_ACCOUNT_CONCURRENCY = 1000;
 /** The maximum request of a synchronous invocation in bytes of JSON (Lambda quotas: 6 MB). */
 export const MAX_REQUEST_BYTES = 6_291_456;
-const LOG_ACTIONS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
 /** A failed invocation: an exception, a timeout, too little memory, or a rejected request. `name` is the error type. */
 export class FunctionError extends Error {
@@ -32,15 +27,6 @@ export class FunctionError extends Error {
     super(message);
     this.name = name;
   }
-}
-
-/** The error type of an invocation over the concurrency limit. */
-export const THROTTLED = 'TooManyRequestsException';
-
-/** The invocations that all functions of an account share. */
-interface AccountConcurrency {
-  limit: number;
-  running: number;
 }
 
 export interface LambdaOptions {
@@ -51,9 +37,6 @@ export interface LambdaOptions {
   output: (functionId: string, text: string) => void;
   /** Receives the metrics of invocations. */
   publish: Publish;
-  iam: Pick<LocalIam, 'allows'>;
-  logGroupArn(name: string): string;
-  account: AccountConcurrency;
   /** The maximum number of execution environments per function. More invocations wait for a free one. */
   concurrency: number;
 }
@@ -68,8 +51,6 @@ export class LocalFunction {
   private readonly options: LambdaOptions;
   private readonly environments: EnvironmentPool;
   private running = 0;
-  /** The maximum number of concurrent invocations, as set by `aws lambda put-function-concurrency`. */
-  reservedConcurrency: number;
 
   constructor(
     resource: Resource<FunctionProperties>,
@@ -78,7 +59,6 @@ export class LocalFunction {
   ) {
     this.id = resource.id;
     this.properties = resource.properties;
-    this.reservedConcurrency = this.properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
     this.options = options;
     const [, handler = ''] = this.properties.Handler.split('.');
@@ -100,17 +80,12 @@ export class LocalFunction {
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
     }
-    const { account } = this.options;
-    const isThrottled = this.running >= this.reservedConcurrency || account.running >= account.limit;
-    this.publish('Throttles', isThrottled ? 1 : 0);
-    if (isThrottled) throw new FunctionError(THROTTLED, 'Rate Exceeded.');
     this.running++;
-    account.running++;
     const result = await this.run(payload).finally(() => {
       this.running--;
-      account.running--;
     });
-    this.publish('Errors', 'error' in result ? 1 : 0);
+    const metric = { namespace: 'AWS/Lambda', name: 'Errors', dimensions: { FunctionName: this.id } };
+    this.options.publish(metric, 'error' in result ? 1 : 0);
     if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
     return JSON.parse(result.payload);
   }
@@ -122,10 +97,6 @@ export class LocalFunction {
 
   stop(): Promise<void> {
     return this.environments.stop();
-  }
-
-  private publish(name: string, value: number): void {
-    this.options.publish({ namespace: 'AWS/Lambda', name, dimensions: { FunctionName: this.id } }, value);
   }
 
   private async run(payload: string): Promise<Result> {
@@ -147,16 +118,9 @@ export class LocalFunction {
         AWS_ACCESS_KEY_ID: this.role,
       },
       memoryMb: MemorySize,
-      print: (text) => this.print(text),
+      print: (text) => this.options.output(this.id, text),
       ended: (environment) => this.environments.discard(environment),
     });
-  }
-
-  // Discards lines that the role is not allowed to write, like CloudWatch Logs.
-  private print(text: string): void {
-    const group = this.options.logGroupArn(this.properties.LoggingConfig.LogGroup);
-    const mayWrite = LOG_ACTIONS.every((action) => this.options.iam.allows(this.role, action, group));
-    if (mayWrite) this.options.output(this.id, text);
   }
 }
 

@@ -3,11 +3,11 @@ import type { Services } from '../services/services.ts';
 import type { LocalClock } from './clock.ts';
 import type { BatchConsumer, MappingProperties } from './event-sources.ts';
 import { pollQueue } from './queue-poller.ts';
-import { canPoll, streamConsumer } from './stream-consumer.ts';
+import { streamConsumer } from './stream-consumer.ts';
 import { StreamPoller } from './stream-poller.ts';
 
 export interface MappingsOptions {
-  services: Pick<Services, 'template' | 'iam' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions' | 'writes'>;
+  services: Pick<Services, 'template' | 'queueAt' | 'buckets' | 'streamArn' | 'streamPositions' | 'writes'>;
   databaseEndpoint: string;
   /** Returns a function by its logical id. */
   functionOf(id: string): BatchConsumer;
@@ -39,14 +39,11 @@ export async function startMappings(
   options: MappingsOptions,
 ): Promise<() => void> {
   const { services, functionOf, concurrency } = options;
-  const { iam, queueAt } = services;
   const stops: (() => void)[] = [];
   for (const [id, mapping] of mappings) {
     const fn = functionOf(mapping.FunctionName);
-    const queue = queueAt(mapping.EventSourceArn);
-    stops.push(
-      queue ? pollQueue({ queue, fn, mapping, concurrency, iam }) : await pollStream(id, fn, mapping, options),
-    );
+    const queue = services.queueAt(mapping.EventSourceArn);
+    stops.push(queue ? pollQueue({ queue, fn, mapping, concurrency }) : await pollStream(id, fn, mapping, options));
   }
   return () => {
     for (const stop of stops) stop();
@@ -59,7 +56,7 @@ async function pollStream(
   mapping: MappingProperties,
   { services, databaseEndpoint, retrySpeed, speed, clock, monitoring = NO_MONITORING }: MappingsOptions,
 ): Promise<() => void> {
-  const { iam, buckets, streamArn, streamPositions, writes } = services;
+  const { buckets, streamArn, streamPositions, writes } = services;
   const isCounted = mapping.MetricsConfig?.Metrics.includes('EventCount') ?? false;
   const put = (name: string, dimensions: Record<string, string>, value: number) =>
     monitoring.put({ namespace: 'AWS/Lambda', name, dimensions }, value);
@@ -68,14 +65,13 @@ async function pollStream(
     fn,
     mapping,
     destination: buckets.get(mapping.DestinationConfig?.OnFailure.Destination ?? ''),
-    iam,
     retrySpeed,
     now: () => clock.now(),
     count,
     aged: (ageMs) => put('IteratorAge', { FunctionName: mapping.FunctionName }, ageMs),
   });
   // Lambda polls several times per second and records empty polls as 0 (Lambda Developer Guide, `PolledEventCount`).
-  monitoring.everyMinute(() => canPoll(mapping, fn, iam) && count('PolledEventCount', 0));
+  monitoring.everyMinute(() => mapping.Enabled !== false && count('PolledEventCount', 0));
   const poller = new StreamPoller({
     endpoint: databaseEndpoint,
     arn: streamArn,

@@ -1,30 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LocalIam } from '../services/iam.ts';
 import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
 import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
 
-/**
- * The permissions on a queue that Lambda needs in the role of the function (Lambda Developer Guide, "Configuring an Amazon SQS
- * queue").
- */
-const QUEUE_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
-const PERMISSION_CHECK_MS = 50;
+const ENABLED_CHECK_MS = 50;
 const GATHERING_CHECK_MS = 20;
+
 export interface PollerOptions {
   queue: LocalQueue;
   fn: BatchConsumer;
   mapping: MappingProperties;
   /** The maximum number of concurrent batches. The mapping can set a lower limit. */
   concurrency: number;
-  iam: Pick<LocalIam, 'allows'>;
 }
 
 /**
- * Polls a standard queue like Lambda, but with all concurrent batches from the start. It passes batches to the function and deletes the successful messages, and the others
- * become visible again. A throttled batch counts as received. Returns a function that stops the poller.
+ * Polls a standard queue like Lambda, but with all concurrent batches from the start. It passes batches to the function and
+ * deletes the successful messages, and the others become visible again. Returns a function that stops the poller.
  */
-export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOptions): () => void {
+export function pollQueue({ queue, fn, mapping, concurrency }: PollerOptions): () => void {
   const limit = Math.min(concurrency, mapping.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY);
   const batchSize = mapping.BatchSize ?? 10;
   const windowMs = ((mapping.MaximumBatchingWindowInSeconds ?? 0) * 1000) / queue.settings.speed;
@@ -38,9 +32,8 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
       await untilGathered();
       await untilAllowed();
       if (stopped) return;
-      const mayPoll = QUEUE_ACTIONS.every((action) => iam.allows(fn.role, action, mapping.EventSourceArn));
-      if (mapping.Enabled === false || !mayPoll) {
-        await sleep(PERMISSION_CHECK_MS);
+      if (mapping.Enabled === false) {
+        await sleep(ENABLED_CHECK_MS);
         continue;
       }
       const messages = queue.receive(batchSize);
@@ -68,7 +61,7 @@ export function pollQueue({ queue, fn, mapping, concurrency, iam }: PollerOption
     running++;
     const ids = messages.map(({ messageId }) => messageId);
     const records = messages.map((message) => queueRecord(message, mapping.EventSourceArn));
-    const { failed } = await invokeBatch(fn, records, ids, mapping);
+    const failed = await invokeBatch(fn, records, ids, mapping);
     for (const { messageId, receiptHandle } of messages) {
       if (failed.has(messageId)) queue.fail(receiptHandle);
       else queue.delete(receiptHandle);

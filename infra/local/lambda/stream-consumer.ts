@@ -3,14 +3,12 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { DynamoDBRecord } from 'aws-lambda';
 import { matchesPattern } from '../event-pattern.ts';
 import type { EVENT_COUNTS } from '../monitoring.ts';
-import type { LocalIam } from '../services/iam.ts';
 import type { LocalBucket } from '../services/s3.ts';
 import { REGION } from '../template.ts';
 import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
-import { MAX_REQUEST_BYTES, THROTTLED } from './lambda.ts';
+import { MAX_REQUEST_BYTES } from './lambda.ts';
 
-const STREAM_ACTIONS = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
-const PERMISSION_CHECK_MS = 50;
+const ENABLED_CHECK_MS = 50;
 /** The records that are measured in one turn of the event loop, so that requests do not wait for a large batch. */
 const MEASURED_TOGETHER = 100;
 /** The part of an invocation that is not records, at most. */
@@ -21,7 +19,6 @@ export interface StreamConsumerOptions {
   mapping: MappingProperties;
   /** The bucket for discarded records. */
   destination: LocalBucket | undefined;
-  iam: Pick<LocalIam, 'allows'>;
   /** How many times faster a failed batch is retried. */
   retrySpeed: number;
   now: () => number;
@@ -31,37 +28,25 @@ export interface StreamConsumerOptions {
 }
 
 /**
- * Whether a mapping can read its stream: it is enabled, and the role of its function allows it. `ListStreams` is not checked, because
- * AWS documents it as required, but not for which call.
- */
-export const canPoll = (
-  { Enabled, EventSourceArn }: MappingProperties,
-  { role }: Pick<BatchConsumer, 'role'>,
-  iam: Pick<LocalIam, 'allows'>,
-): boolean => Enabled !== false && STREAM_ACTIONS.every((action) => iam.allows(role, action, EventSourceArn));
-
-/**
  * Polls a stream like Lambda, in order and in batches that match the filters. It retries a failed batch from the first failed
- * item. It discards records that are too old or have failed too often (Lambda Developer Guide, "Lambda parameters for Amazon
- * DynamoDB event source mappings"), and stores them in the destination.
+ * item, without a limit, because no mapping of the template has one. It discards records that are too old (Lambda Developer Guide,
+ * "Lambda parameters for Amazon DynamoDB event source mappings"), and stores them in the destination.
  */
 export function streamConsumer({
   fn,
   mapping,
   destination,
-  iam,
   retrySpeed,
   now,
   count = () => {},
   aged = () => {},
 }: StreamConsumerOptions) {
   const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
-  const maxRetries = limitOf(mapping.MaximumRetryAttempts);
-  const maxAgeMs = limitOf(mapping.MaximumRecordAgeInSeconds) * 1000;
+  const { MaximumRecordAgeInSeconds: maxAgeSeconds = Number.POSITIVE_INFINITY } = mapping;
 
   return async (records: DynamoDBRecord[], shardId: string): Promise<void> => {
     // The records stay in the stream.
-    while (!canPoll(mapping, fn, iam)) await sleep(PERMISSION_CHECK_MS);
+    while (mapping.Enabled === false) await sleep(ENABLED_CHECK_MS);
     const wanted = records.filter(
       (record) => patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern, record)),
     );
@@ -91,36 +76,29 @@ export function streamConsumer({
   async function consumeBatch(batch: DynamoDBRecord[], shardId: string): Promise<void> {
     let rest = batch;
     const window = windowOf(mapping, batch, shardId);
-    let failures = 0;
     for (let tries = 0; ; tries++) {
-      const old = rest.filter((record) => now() - createdAt(record) > maxAgeMs);
-      discard(old, 'RecordAgeExceeded', failures);
+      const old = rest.filter((record) => now() - createdAt(record) > maxAgeSeconds * 1000);
+      discard(old, tries);
       rest = rest.slice(old.length);
-      if (failures > maxRetries) return discard(rest, 'RetryAttemptsExhausted', failures);
       if (rest.length === 0) return;
       if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed);
       const invoked = rest.length;
       const ageMs = now() - createdAt(rest.at(-1) as DynamoDBRecord);
-      const { failed, error } = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, window);
+      const failed = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, window);
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
       rest = first < 0 ? [] : rest.slice(first);
-      if (error === THROTTLED) continue;
       aged(ageMs);
       count('InvokedEventCount', invoked);
       count('FailedInvokeEventCount', rest.length);
-      if (rest.length > 0) failures++;
     }
   }
 
-  function discard(records: DynamoDBRecord[], condition: string, approximateInvokeCount: number): void {
+  function discard(records: DynamoDBRecord[], approximateInvokeCount: number): void {
     if (records.length === 0) return;
-    const arn = mapping.DestinationConfig?.OnFailure.Destination;
     const at = new Date(now()).toISOString();
     const key = `aws/lambda/${mapping.FunctionName}/shard/${at.slice(0, 10).replaceAll('-', '/')}/${at}-${randomUUID()}`;
-    const mayWrite =
-      iam.allows(fn.role, 's3:ListBucket', `${arn}`) && iam.allows(fn.role, 's3:PutObject', `${arn}/${key}`);
     count('DroppedEventCount', records.length);
-    if (!destination || !mayWrite) return;
+    if (!destination) return;
     count('OnFailureDestinationDeliveredEventCount', records.length);
     const [first, last] = [records.at(0), records.at(-1)].map((record) => record && sequenceOf(record));
     const DDBStreamBatchInfo = {
@@ -129,7 +107,11 @@ export function streamConsumer({
       batchSize: records.length,
       streamArn: mapping.EventSourceArn,
     };
-    const requestContext = { functionArn: mapping.FunctionName, condition, approximateInvokeCount };
+    const requestContext = {
+      functionArn: mapping.FunctionName,
+      condition: 'RecordAgeExceeded',
+      approximateInvokeCount,
+    };
     const payload = JSON.stringify({ Records: records.map(toEvent) });
     destination.set(
       key,
@@ -170,6 +152,5 @@ function windowOf(
   };
 }
 
-const limitOf = (value = -1): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
 const sequenceOf = (record: DynamoDBRecord): string => record.dynamodb?.SequenceNumber ?? '';
 const createdAt = (record: DynamoDBRecord): number => (record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000;

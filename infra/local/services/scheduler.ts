@@ -91,18 +91,14 @@ export class LocalScheduler {
     this.timers.set(key, timer);
   }
 
-  /** Sends the message with the role of the schedule. If that fails, sends it to the dead-letter queue. */
-  fire({ Input, RoleArn, DeadLetterConfig }: Schedule['Target']): void {
-    const { iam, queueAt } = this.options;
-    const role = RoleArn.split('/').at(-1) ?? '';
+  /** Sends the message. If that fails, sends the input to the dead-letter queue. */
+  fire({ Input, DeadLetterConfig }: Pick<Schedule['Target'], 'Input' | 'DeadLetterConfig'>): void {
+    const { queueAt } = this.options;
     const { QueueUrl, MessageBody, MessageGroupId } = parseObject(Input) ?? {};
-    const maySend = (to: LocalQueue | undefined): to is LocalQueue =>
-      to !== undefined && iam.allows(role, 'sqs:SendMessage', to.settings.arn);
     const queue = queueAt(String(QueueUrl));
-    const deadLetters = queueAt(DeadLetterConfig?.Arn ?? '');
     const isMessage = typeof MessageBody === 'string' && MessageBody !== '';
-    if (maySend(queue) && isMessage) queue.send(MessageBody, { group: MessageGroupId?.toString() });
-    else if (maySend(deadLetters)) deadLetters.send(Input);
+    if (queue && isMessage) queue.send(MessageBody, { group: MessageGroupId?.toString() });
+    else queueAt(DeadLetterConfig?.Arn ?? '')?.send(Input);
   }
 }
 

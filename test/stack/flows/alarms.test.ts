@@ -10,7 +10,7 @@ import { createWebhook, publish, publishAll, settled } from '../../support/reque
 import { type Client, eventually, FAST, type Project, useService } from '../../support/service.ts';
 
 // A unique limit, so that no other file shares the stack that these tests break.
-const service = useService({ ...FAST, accountConcurrency: 999 });
+const service = useService({ ...FAST, concurrency: 15 });
 const MINUTE_MS = 60_000;
 
 let project: Project;
@@ -69,10 +69,12 @@ function disable(mappingId: string): void {
 /** Throttles every invocation of a function. */
 function throttle(name: string): void {
   const fn = functionOf(name);
-  fn.reservedConcurrency = 0;
-  cures.push(() => {
-    fn.reservedConcurrency = Number.POSITIVE_INFINITY;
+  const metric = { namespace: 'AWS/Lambda', name: 'Throttles', dimensions: { FunctionName: fn.id } };
+  const spy = vi.spyOn(fn, 'invoke').mockImplementation(async () => {
+    service.stack.cloudWatch.put(metric, 1);
+    throw new FunctionError('TooManyRequestsException', 'Rate Exceeded.');
   });
+  cures.push(() => spy.mockRestore());
 }
 
 /** Makes every invocation of a function time out. Returns a function that waits for one more invocation. */

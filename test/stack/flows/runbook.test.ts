@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { SET_ASIDE_PREFIX, sendMessageTarget } from '../../../lib/deployment.ts';
+import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { changed } from '../../support/changed.ts';
@@ -80,13 +80,10 @@ it('keeps a retry that its schedule could not queue, and queues it when it is re
   const webhook = await createWebhook(live, receiver.url, { events: ['sync.conflict'] });
   const { id } = (await live('POST', '/v1/events', { body: changed() })).body;
   const message = { webhookId: webhook.id, eventId: id, projectId: project.id, environment: 'live', run: 0 };
-  const role = stack.iam.grants().find(({ role }) => role.startsWith('DeliverySchedulesRole'))?.role;
   const [quick] = [...stack.queues.values()].filter(({ settings: { name } }) => name === 'Deliveries');
   if (!quick) throw new Error('There is no queue');
   stack.queues.delete(quick.settings.name);
   stack.scheduler.fire({
-    Arn: sendMessageTarget('aws'),
-    RoleArn: `role/${role}`,
     Input: JSON.stringify({
       QueueUrl: quick.settings.name,
       MessageBody: JSON.stringify({ ...message, attempt: 4, trigger: 'schedule' }),

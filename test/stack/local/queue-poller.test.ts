@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
-import { THROTTLED } from '../../../infra/local/lambda/lambda.ts';
 import { pollQueue } from '../../../infra/local/lambda/queue-poller.ts';
 import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
 import { eventually } from '../../support/service.ts';
-import { createFunction } from './functions.ts';
 import { createQueue } from './queues.ts';
 
 interface Batch {
@@ -32,19 +30,9 @@ function startPoller(queue: LocalQueue, mapping: Partial<MappingProperties> = {}
       running.add(each);
       peak = Math.max(peak, running.size);
     });
-  start(queue, { role: 'role', invoke }, mapping, concurrency);
-  return { running, peak: () => peak };
-}
-
-function start(
-  queue: LocalQueue,
-  fn: Parameters<typeof pollQueue>[0]['fn'],
-  mapping: Partial<MappingProperties> = {},
-  concurrency = 20,
-): void {
-  const iam = { allows: () => true };
   const properties = { EventSourceArn: queue.settings.arn, FunctionName: 'fn', BatchSize: 1, ...mapping };
-  stops.push(pollQueue({ queue, fn, mapping: properties, concurrency, iam }), () => queue.stop());
+  stops.push(pollQueue({ queue, fn: { invoke }, mapping: properties, concurrency }), () => queue.stop());
+  return { running, peak: () => peak };
 }
 
 const send = (queue: LocalQueue, count: number) => {
@@ -84,38 +72,5 @@ describe('the poller of a queue', () => {
     (await eventually(() => [...running][0])).end({ batchItemFailures: [{ itemIdentifier: 'another' }] });
     const again = await eventually(() => [...running][0]);
     expect(again.batch.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toContain('2');
-  });
-
-  it.each([
-    ['leaves the rest of an account alone with a MaximumConcurrency', 2, 'ok', 10],
-    ['takes all of a small account without one', undefined, THROTTLED, 0],
-  ])('%s', async (_name, MaximumConcurrency, outcome, waiting) => {
-    const account = { limit: 3, running: 0 };
-    const options = { account, concurrency: 20 };
-    const worker = createFunction('exports.handler = () => new Promise(() => {});', { options });
-    const api = createFunction(`exports.handler = async () => 'ok';`, { options });
-    const queue = createQueue({ visibilityTimeoutSeconds: 60 });
-    start(queue, worker, MaximumConcurrency === undefined ? {} : { ScalingConfig: { MaximumConcurrency } });
-    send(queue, 12);
-    await eventually(() => worker.busy === (MaximumConcurrency ?? account.limit));
-    expect(await api.invoke({}).catch(({ name }) => name)).toBe(outcome);
-    expect(queue.counts().visible).toBeGreaterThanOrEqual(waiting);
-  });
-
-  it('counts receives of throttled batches, up to the dead letters', async () => {
-    const deadLetters = createQueue();
-    const queue = createQueue({
-      visibilityTimeoutSeconds: 60,
-      deadLetters: { queue: () => deadLetters, maxReceiveCount: 3 },
-    });
-    const source = 'exports.handler = async () => new Promise(() => {});';
-    const fn = createFunction(source, { properties: { ReservedConcurrentExecutions: 1 } });
-    const running = fn.invoke({});
-    running.catch(() => {}); // ends with the test
-    await expect(fn.invoke({})).rejects.toMatchObject({ name: THROTTLED });
-    start(queue, fn);
-    queue.send('never processed');
-    await eventually(() => deadLetters.counts().visible === 1);
-    expect(fn.busy).toBe(1);
   });
 });

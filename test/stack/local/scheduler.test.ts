@@ -43,7 +43,7 @@ describe('a schedule', () => {
   it('sends its message', () => {
     const { scheduler, queues } = createScheduler();
     const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello', MessageGroupId: 'g' });
-    scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input });
+    scheduler.fire({ Input });
     expect(queues.get('main')?.receive(2)).toMatchObject([{ body: 'hello', group: 'g' }]);
   });
 
@@ -80,7 +80,7 @@ describe('a schedule', () => {
     '{"QueueUrl":"main","MessageBody":1}',
   ])('sends an invalid input to its dead letters: %s', (Input) => {
     const { scheduler, bodies } = createScheduler();
-    scheduler.fire({ Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } });
+    scheduler.fire({ Input, DeadLetterConfig: { Arn: 'dead' } });
     expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
   });
 });

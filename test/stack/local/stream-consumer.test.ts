@@ -2,7 +2,6 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LocalClock } from '../../../infra/local/lambda/clock.ts';
 import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
-import { FunctionError, THROTTLED } from '../../../infra/local/lambda/lambda.ts';
 import { streamConsumer } from '../../../infra/local/lambda/stream-consumer.ts';
 import { StreamPoller } from '../../../infra/local/lambda/stream-poller.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
@@ -32,7 +31,6 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
   const destination = new Map<string, string>();
   const consumer = streamConsumer({
     fn: {
-      role: 'role',
       async invoke(event) {
         const ids = (event as Batch).Records.map(({ dynamodb }) => dynamodb.SequenceNumber);
         batches.push(ids);
@@ -42,7 +40,6 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
     },
     mapping: { EventSourceArn: 'stream', FunctionName: 'fn', ...mapping },
     destination,
-    iam: { allows: () => true },
     retrySpeed: 10_000,
     now: () => NOW,
   });
@@ -51,8 +48,8 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
   return { consume, batches, events, discarded };
 }
 
-const fail = (name = 'Error') => {
-  throw new FunctionError(name, 'no');
+const fail = () => {
+  throw new Error('no');
 };
 
 describe('the poller of a stream', () => {
@@ -95,47 +92,26 @@ describe('the poller of a stream', () => {
     ]);
   });
 
-  it.each([undefined, -1])('retries without a limit with MaximumRetryAttempts %s', async (MaximumRetryAttempts) => {
-    const mapping = MaximumRetryAttempts === undefined ? {} : { MaximumRetryAttempts };
-    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 100 ? fail() : null), mapping);
+  it('retries without a limit', async () => {
+    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 100 ? fail() : null));
     await consume([record('1')]);
     expect(batches).toHaveLength(101);
     expect(discarded()).toEqual([]);
   });
 
-  it.each([0, 3])('discards records after %i retries, and continues', async (MaximumRetryAttempts) => {
-    const mapping = { MaximumRetryAttempts, BatchSize: 2 };
-    const { consume, batches, events, discarded } = createConsumer(
-      (ids) => (ids.includes('2') ? fail() : null),
-      mapping,
-    );
-    await consume([record('1'), record('2'), record('3')]);
-    expect(batches).toEqual([...Array(MaximumRetryAttempts + 1).fill(['1', '2']), ['3']]);
+  it('discards records that are too old by the clock of the stack, without a try, and continues', async () => {
+    const { consume, batches, events, discarded } = createConsumer(() => null, { MaximumRecordAgeInSeconds: 60 });
+    await consume([record('1', 62), record('2', 61), record('3', 60), record('4')]);
+    expect(batches).toEqual([['3', '4']]);
     expect(discarded()).toMatchObject([
       {
-        requestContext: { condition: 'RetryAttemptsExhausted', approximateInvokeCount: MaximumRetryAttempts + 1 },
+        requestContext: { condition: 'RecordAgeExceeded', approximateInvokeCount: 0 },
         DDBStreamBatchInfo: { startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2, streamArn: 'stream' },
       },
     ]);
-    expect(discarded().map(({ payload }) => JSON.parse(payload))).toEqual([events[0]]);
-  });
-
-  it('does not count throttled batches, because they did not reach the function', async () => {
-    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 5 ? fail(THROTTLED) : null), {
-      MaximumRetryAttempts: 1,
-    });
-    await consume([record('1')]);
-    expect(batches).toHaveLength(6);
-    expect(discarded()).toEqual([]);
-  });
-
-  it('discards records that are too old by the clock of the stack, without a try', async () => {
-    const { consume, batches, discarded } = createConsumer(() => null, { MaximumRecordAgeInSeconds: 60 });
-    await consume([record('1', 61), record('2', 60), record('3')]);
-    expect(batches).toEqual([['2', '3']]);
-    expect(discarded()).toMatchObject([
-      { requestContext: { condition: 'RecordAgeExceeded' }, DDBStreamBatchInfo: { batchSize: 1 } },
-    ]);
+    const { Records } = JSON.parse(discarded()[0].payload);
+    expect(Records).toEqual([record('1', 62), record('2', 61)].map((each) => expect.objectContaining(each)));
+    expect(Object.keys(Records[0])).toEqual(Object.keys(events[0]?.Records[0] ?? {}));
   });
 
   it('passes the shard and the window of a batch if the mapping has a tumbling window', async () => {
