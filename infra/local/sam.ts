@@ -4,7 +4,7 @@ import { command, runCommand } from '../commands/command.ts';
 import { integer } from '../commands/usage.ts';
 import { compileCache, localDirectory } from '../project-root.ts';
 import { requireFreePort } from './ports.ts';
-import { CONTAINER_HOST, listenAddresses } from './sam/addresses.ts';
+import { CONTAINER_HOST } from './sam/addresses.ts';
 
 const directory = join(localDirectory, 'sam');
 
@@ -24,19 +24,11 @@ await runCommand(
     process.stdout.write('Starting…\n');
     enableCompileCache(compileCache); // for the modules below
     const { synthesize } = await import('./synthesize.ts');
-    const assembly = synthesize(directory, {}, { 'aws:cdk:enable-asset-metadata': true });
+    synthesize(directory, {}, { 'aws:cdk:enable-asset-metadata': true });
     const { startDatabase } = await import('./services/database.ts');
     const { startSam } = await import('./sam/start.ts');
     const { endpoint } = await startDatabase();
-    const { names } = await startSam({
-      assembly,
-      directory,
-      databaseEndpoint: endpoint,
-      addresses: listenAddresses(),
-      host: CONTAINER_HOST,
-      port,
-      tablePrefix: 'sam-',
-    });
+    const names = await startSam(directory, endpoint, port);
     process.stdout.write(`
 The services are running. In another terminal:
 

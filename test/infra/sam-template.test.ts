@@ -68,9 +68,10 @@ describe('the template for sam local', () => {
 it.each([
   ['loopback and the bridge of Docker', 'inet 172.17.0.1/16', ['127.0.0.1', '172.17.0.1']],
   ['only loopback without the bridge', '', ['127.0.0.1']],
+  ['only loopback without the program ip, as on macOS', undefined, ['127.0.0.1']],
 ])('the services for sam local listen on %s', (_, line, addresses) => {
   const path = temporaryDirectory();
-  writeFileSync(join(path, 'ip'), `#!/bin/sh\necho '${line}'\n`, { mode: 0o755 });
+  if (line !== undefined) writeFileSync(join(path, 'ip'), `#!/bin/sh\necho '${line}'\n`, { mode: 0o755 });
   vi.stubEnv('PATH', path);
   onTestFinished(() => void vi.unstubAllEnvs());
   expect(listenAddresses()).toEqual(addresses);

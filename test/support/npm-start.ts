@@ -7,10 +7,9 @@ import { type Client, eventually, request } from './service.ts';
 
 const NODE: readonly string[] = [process.execPath, 'infra/local/main.ts'];
 
-/** Runs `npm start` in a process until the tests of the file have ended, by default without npm and on free ports. */
-export function npmStart(directory: string, options: readonly string[] = [], [command = '', ...before] = NODE) {
-  const args = [...before, '--port', '0', '--directory', directory, ...options]; // the last of two values counts
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a program of the local stack until the tests of the file have ended. */
+export function startProgram([command = '', ...args]: readonly string[], env = process.env) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -23,19 +22,32 @@ export function npmStart(directory: string, options: readonly string[] = [], [co
     ended,
     pid: child.pid as number,
     output: () => output,
+    /** Waits until the program is ready or has ended. Returns what it printed. */
+    async ready(): Promise<string> {
+      await eventually(() => output.includes('Press Ctrl-C') || child.exitCode !== null);
+      return output;
+    },
+    stop(signal: NodeJS.Signals = 'SIGINT') {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** Runs `npm start` in a process until the tests of the file have ended, by default without npm and on free ports. */
+export function npmStart(directory: string, options: readonly string[] = [], command = NODE) {
+  const program = startProgram([...command, '--port', '0', '--directory', directory, ...options]); // the last of two values counts
+  return {
+    ...program,
     /** Waits until the stack is ready. Throws what the process printed if it has ended. */
     async ready() {
-      await eventually(() => output.includes('Press Ctrl-C') || child.exitCode !== null);
+      const output = await program.ready();
       const file = join(directory, 'stack.json');
       if (!existsSync(file)) throw new Error(output);
       const stack = JSON.parse(readFileSync(file, 'utf8'));
       const client: Client = (method, path, call = {}) =>
         request(stack.base_url, method, path, { ...call, headers: { Authorization: `Bearer ${stack.keys.live}` } });
       return { output, stack, client };
-    },
-    stop(signal: NodeJS.Signals = 'SIGINT') {
-      child.kill(signal);
-      return ended;
     },
   };
 }

@@ -10,6 +10,6 @@ export const CONTAINER_HOST = 'host.docker.internal';
  */
 export function listenAddresses(): string[] {
   const { stdout } = spawnSync('ip', ['-4', '-o', 'address', 'show', 'docker0'], { encoding: 'utf8' });
-  const address = /\binet (\d+(?:\.\d+){3})\//.exec(stdout ?? '')?.[1];
+  const address = /\binet (\d+(?:\.\d+){3})\//.exec(stdout)?.[1];
   return ['127.0.0.1', ...(address ? [address] : [])];
 }

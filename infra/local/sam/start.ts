@@ -2,38 +2,27 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startServices } from '../services/services.ts';
 import { createState } from '../services/state.ts';
+import { CONTAINER_HOST, listenAddresses } from './addresses.ts';
 import { samTemplate } from './template.ts';
 
-export interface SamOptions {
-  /** The output directory of `cdk synth`. */
-  assembly: string;
-  /** The directory for the output. It must be the assembly, so that `sam local` finds the code. */
-  directory: string;
-  databaseEndpoint: string;
-  addresses: readonly string[];
-  /** The host name of the services for functions. */
-  host: string;
-  port: number;
-  tablePrefix: string;
-}
-
-/** Starts the AWS services that `sam local` lacks. Then writes the template and the environment variables. */
-export async function startSam(options: SamOptions) {
-  const { assembly, directory, databaseEndpoint, addresses, host, port, tablePrefix } = options;
+/**
+ * Starts the AWS services that `sam local` lacks. Then writes the template and the environment variables into the output directory
+ * of `cdk synth`, in which `sam local` finds the code. Returns the names of the functions.
+ */
+export async function startSam(directory: string, databaseEndpoint: string, port: number): Promise<string[]> {
   for (const name of ['template.json', 'env.json']) rmSync(join(directory, name), { force: true });
-  const services = await startServices({
-    assembly,
+  const { template, environment, endpoints, iam, ses } = await startServices({
+    assembly: directory,
     databaseEndpoint,
     speed: 1,
     visibilitySpeed: 1,
     now: () => Date.now(),
     baseUrl: 'http://127.0.0.1:3000', // `sam local start-api`
-    addresses,
+    addresses: listenAddresses(),
     port,
-    host,
-    state: createState(tablePrefix),
+    host: CONTAINER_HOST,
+    state: createState('sam-'),
   });
-  const { template, environment, endpoints, iam, ses } = services;
   iam.isPermissive = true;
   endpoints.add('emails', () => ({
     headers: { 'Content-Type': 'application/json' },
@@ -41,9 +30,9 @@ export async function startSam(options: SamOptions) {
   }));
   const write = (name: string, value: object) =>
     writeFileSync(join(directory, name), `${JSON.stringify(value, null, 1)}\n`);
-  const raw = JSON.parse(readFileSync(join(assembly, 'DocumentSyncService.template.json'), 'utf8'));
+  const raw = JSON.parse(readFileSync(join(directory, 'DocumentSyncService.template.json'), 'utf8'));
   const sam = samTemplate(raw, template, environment);
   write('env.json', sam.variables);
   write('template.json', sam.template);
-  return { ...services, names: Object.keys(sam.variables) };
+  return Object.keys(sam.variables);
 }

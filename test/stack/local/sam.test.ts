@@ -1,85 +1,102 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { type FunctionProperties, modulePathOf } from '../../../infra/local/lambda/lambda.ts';
-import { startSam } from '../../../infra/local/sam/start.ts';
-import { functionName, samTemplate } from '../../../infra/local/sam/template.ts';
-import { databaseEndpoint } from '../../support/database.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { FunctionProperties } from '../../../infra/local/lambda/lambda.ts';
+import { CONTAINER_HOST } from '../../../infra/local/sam/addresses.ts';
+import { localDirectory } from '../../../infra/project-root.ts';
+import { temporaryDirectory } from '../../support/after-file.ts';
+import { freePort } from '../../support/endpoints.ts';
+import { startProgram } from '../../support/npm-start.ts';
+import { eventually } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
+import { isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'sam-test-'));
-const start = (options: Partial<Parameters<typeof startSam>[0]> = {}) =>
-  startSam({
-    assembly: inject('assembly'),
-    directory,
-    databaseEndpoint: databaseEndpoint(),
-    addresses: ['127.0.0.1', '127.0.0.2'],
-    host: '127.0.0.1',
-    port: 0,
-    tablePrefix: `sam-${crypto.randomUUID()}-`,
-    ...options,
-  });
-let sam: Awaited<ReturnType<typeof start>>;
+const directory = join(localDirectory, 'sam');
+const readme = readFileSync('infra/local/README.md', 'utf8');
+/** The bridge of Docker on this machine. */
+const BRIDGE = '127.0.0.2';
+
+let program: ReturnType<typeof startProgram>;
+let output: string;
+let port: number;
 beforeAll(async () => {
-  sam = await start();
+  port = await freePort();
+  const path = temporaryDirectory();
+  writeFileSync(join(path, 'ip'), `#!/bin/sh\necho 'inet ${BRIDGE}/8'\n`, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${path}:${process.env.PATH}` };
+  program = startProgram([process.execPath, 'infra/local/sam.ts', '--port', String(port)], env);
+  output = await program.ready();
 });
-afterAll(async () => {
-  await sam.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-const read = (name: string) => JSON.parse(readFileSync(join(directory, name), 'utf8'));
 
 interface RawFunction {
   Type: string;
-  Metadata: { SamResourceId: string };
-  Properties: { Environment: { Variables: Record<string, unknown> } };
+  Metadata: { SamResourceId: string; 'aws:asset:path': string; 'aws:asset:property': string };
+  Properties: FunctionProperties;
 }
-const templateFunctions = () =>
-  Object.values<RawFunction>(read('template.json').Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
+function functions(): RawFunction[] {
+  const [, file = ''] = /"-t (\S+) /.exec(output) ?? [];
+  const resources = Object.values<RawFunction>(JSON.parse(readFileSync(file, 'utf8')).Resources);
+  return resources.filter(({ Type }) => Type === 'AWS::Lambda::Function');
+}
+function variables(): Record<string, Record<string, string>> {
+  const [, file = ''] = / --env-vars (\S+) /.exec(output) ?? [];
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
 
 describe('the services for sam local', () => {
   it('have a short name for every function, as in the README', () => {
-    const names = templateFunctions().map(({ Metadata }) => Metadata.SamResourceId);
+    const names = functions().map(({ Metadata }) => Metadata.SamResourceId);
     expect(new Set(names).size).toBe(names.length);
-    const readme = readFileSync('infra/local/README.md', 'utf8');
     const [, listed = ''] = /The functions are ([^.]+)\./.exec(readme) ?? [];
     expect([...listed.matchAll(/\w+/g)].map(([name]) => name).sort()).toEqual(names.toSorted());
-    const typed = [...readme.matchAll(/sam local invoke (\w+)/g)].map(([, name]) => name);
-    expect(typed.length).toBeGreaterThan(0);
+    expect(output).toContain(`functions   ${names.join(', ')}\n`);
+    const typed = [...(readme + output).matchAll(/sam local invoke (\w+)/g)].map(([, name]) => name);
+    expect(typed).toHaveLength(2);
     expect(names).toEqual(expect.arrayContaining(typed));
-    // `sam local` reads the place of the code from the metadata of the CDK.
-    const code = { 'aws:asset:path': 'asset', 'aws:asset:property': 'Code' };
-    const [{ id = '' } = {}] = sam.template.ofType('AWS::Lambda::Function');
-    const raw = { Resources: { [id]: { Type: 'AWS::Lambda::Function', Metadata: code, Properties: {} } } };
-    const { Resources } = samTemplate(raw, sam.template, {}).template;
-    expect(Resources[id]?.Metadata).toEqual({ ...code, SamResourceId: functionName(id) });
   });
 
-  it('run a function with the environment variables that the template declares', async () => {
-    const variables = read('env.json');
-    for (const { Metadata, Properties } of templateFunctions())
-      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(
-        Object.keys(variables[Metadata.SamResourceId]).sort(),
-      );
-    const resource = sam.template
-      .ofType<FunctionProperties>('AWS::Lambda::Function')
-      .find(({ id }) => functionName(id) === 'CreateProject');
-    if (!resource) throw new Error('The template has no function CreateProject');
-    const bundle = `module.exports = require(${JSON.stringify(modulePathOf(sam.template, resource.properties))})`;
+  it('declare every variable of a function, except those that sam local sets', () => {
+    for (const { Metadata, Properties } of functions()) {
+      const names = Object.keys(variables()[Metadata.SamResourceId] ?? {});
+      expect(Object.keys(Properties.Environment?.Variables ?? {}).sort()).toEqual(names.sort());
+      expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^AWS_(?!ENDPOINT_URL_)/)]));
+    }
+  });
+
+  it('run every function from the code that the template names', async () => {
+    for (const { Metadata } of functions()) {
+      expect(Metadata['aws:asset:property']).toBe('Code'); // `sam local` reads the place of the code
+      expect(existsSync(join(directory, Metadata['aws:asset:path'], 'index.cjs'))).toBe(true);
+    }
+    const create = functions().find(({ Metadata }) => Metadata.SamResourceId === 'CreateProject') as RawFunction;
+    const given = JSON.stringify(variables().CreateProject);
+    expect(given).toContain(`"http://${CONTAINER_HOST}:${port}/dynamodb"`);
+    const Variables = JSON.parse(given.replaceAll(CONTAINER_HOST, BRIDGE));
     const credentials = { AWS_REGION: 'us-east-1', AWS_SECRET_ACCESS_KEY: 'local' };
-    const Environment = { Variables: { ...variables.CreateProject, ...credentials } };
-    const fn = createFunction(bundle, { properties: { Handler: resource.properties.Handler, Environment } });
+    const code = join(directory, create.Metadata['aws:asset:path'], 'index.cjs');
+    const fn = createFunction(`module.exports = require(${JSON.stringify(code)})`, {
+      properties: { Handler: create.Properties.Handler, Environment: { Variables: { ...Variables, ...credentials } } },
+    });
     expect(await fn.invoke({ name: 'Acme', email: 'ops@example.com' })).toMatchObject({ project: { name: 'Acme' } });
   });
 
-  it('listen only on the given addresses', async () => {
-    const emails = (host: string) =>
-      fetch(sam.endpoints.url('emails').replace('127.0.0.1', host)).then((response) => response.json());
-    const sent = [{ to: 'a@example.com' }];
-    vi.spyOn(sam.ses, 'emails', 'get').mockReturnValue(sent as never);
-    expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(emails))).toEqual([sent, sent]);
-    await expect(emails('127.0.0.3')).rejects.toThrow();
+  it('list the emails', async () => {
+    const email = {
+      Source: 'a@example.com',
+      'Destination.ToAddresses.member.1': 'b@example.com',
+      'Message.Subject.Data': 'Hello',
+      'Message.Body.Text.Data': 'Text',
+    };
+    const body = new URLSearchParams({ Action: 'SendEmail', ...email });
+    await fetch(`http://127.0.0.1:${port}/ses`, { method: 'POST', body });
+    const [, url = ''] = /emails {6}(\S+)/.exec(output) ?? [];
+    expect(await (await fetch(url)).json()).toMatchObject([{ to: 'b@example.com', subject: 'Hello' }]);
+  });
+
+  it('listen only on loopback and the bridge of Docker, and end with Ctrl-C', async () => {
+    const pids = processesOf(program.pid);
+    expect(listeningAddresses(pids).sort()).toEqual([LOOPBACK, LOOPBACK, '0200007F']);
+    expect((await program.stop()).code).toBe(0);
+    await eventually(() => !pids.some(isRunning));
   });
 });
