@@ -76,6 +76,14 @@ describe('the assembly', () => {
     expect(inputHash(root)).toBe(after);
   });
 
+  it('changes with the settings and the variables of the CDK', () => {
+    const before = inputHash();
+    const withSettings = inputHash(undefined, { alarms: { email: 'a@example.com' } });
+    vi.stubEnv('CDK_DEFAULT_REGION', 'eu-west-1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(new Set([before, withSettings, inputHash()]).size).toBe(3);
+  });
+
   it('contains the same bundles as separate builds', () => {
     const functions = readTemplate().ofType<FunctionProperties>('AWS::Lambda::Function');
     const bundle = (id: string) => {

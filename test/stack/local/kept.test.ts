@@ -25,7 +25,8 @@ it.each([
   await request(before.stack.base_url, 'POST', '/v1/keys', { body: { type: 'admin', name: 'New' }, headers });
   const emails = async ({ stack }: typeof before) => (await request(stack.mail_url, 'GET', '', {})).body;
   const email = await eventually(async () => (await emails(before))[0]);
-  const members = { subject: expect.any(String), text: expect.stringMatching(/^[^<]+$/), at: expect.any(String) };
+  const text = expect.stringMatching(new RegExp(`^[^<]+\n${before.stack.dashboard_url}#[^<]+$`));
+  const members = { subject: expect.any(String), text, at: expect.any(String) };
   const addresses = { to: 'demo@example.com', from: 'notifications@example.com' };
   expect(email).toEqual({ ...addresses, ...members, html: expect.stringMatching(/^</) });
   const webhook = await createWebhook(before.client, endpoint.url);

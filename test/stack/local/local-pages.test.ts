@@ -1,13 +1,19 @@
+import { once } from 'node:events';
 import http from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import net from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startDemoReceiver } from '../../../infra/local/demo-receiver.ts';
 import { LocalPages } from '../../../infra/local/local-pages.ts';
+import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { Endpoints } from '../../../infra/local/services/endpoints.ts';
+import { afterFile } from '../../support/after-file.ts';
 import { listen } from '../../support/endpoints.ts';
-import { request } from '../../support/service.ts';
+import { FAST_DELAYS, request, useService } from '../../support/service.ts';
 
 let pages: LocalPages;
 const server = http.createServer((incoming, response) => void pages.respond(incoming, response));
 const endpoints = new Endpoints('host.docker.internal');
+const service = useService(FAST_DELAYS);
 
 const calls: string[] = [];
 const invoke = async (name: string, event: unknown) => {
@@ -55,12 +61,43 @@ describe('the local stack', () => {
   });
 });
 
+async function startDatabase(): Promise<string> {
+  const { endpoint, stop } = await startMemoryDatabase();
+  afterFile(stop);
+  return endpoint;
+}
+
+async function startEndpoint(): Promise<string> {
+  const { url, close } = await startDemoReceiver('secret', 0, () => {});
+  afterFile(close);
+  return url;
+}
+
+it.each<[name: string, url: () => string | Promise<string>]>([
+  ['API', () => `${service.stack.baseUrl}/v1/events`],
+  ['page for the sign-in', () => service.stack.signInUrl('svc_admin_1')],
+  ['services', () => service.stack.endpoints.url('scheduler')],
+  ['database in memory', startDatabase],
+  ['demo endpoint', startEndpoint],
+])('the server of the %s continues when a client disconnects', async (_, urlOf) => {
+  const rejected = vi.fn();
+  process.on('unhandledRejection', rejected);
+  onTestFinished(() => void process.off('unhandledRejection', rejected));
+  const url = new URL(await urlOf());
+  const socket = net.connect(Number(url.port), url.hostname);
+  const lines = [`POST ${url.pathname} HTTP/1.1`, `Host: ${url.host}`, 'Content-Length: 10'];
+  socket.write(`${lines.join('\r\n')}\r\n\r\na`, () => socket.destroy());
+  await once(socket, 'close');
+  for (let i = 0; i < 3; i++) await request(url.origin, 'POST', url.pathname, { body: {} });
+  expect(rejected).not.toHaveBeenCalled();
+});
+
 it('notes the requests to services that AWS would reject', async () => {
   endpoints.add('sqs', () => ({ body: '{}' }));
   endpoints.add('dynamodb', () => ({ status: 400, body: '{"__type":"a#ValidationException"}' }));
   const body = { TableName: 'table', Key: { pk: { S: 'p' } } };
   for (const [service, target] of Object.entries({
-    sqs: 'AmazonSQS.SendMessage',
+    sqs: 'AmazonSQS.SendMessageBatch',
     dynamodb: 'DynamoDB_20120810.GetItem',
   }))
     await request(endpoints.url(service).replace('host.docker.internal', '127.0.0.1'), 'POST', '', {
