@@ -4,7 +4,7 @@ import type { Json } from '../../../../lib/json.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Select, TextArea } from '../components/field.tsx';
 import { type Problem, parseJson, type Webhook } from '../state/api.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { linkTo, useGoTo } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { SecretFields, signingSecret } from './secret-fields.tsx';
 
@@ -16,6 +16,7 @@ export interface DialogProps {
 /** Sends a sample event and opens its delivery. */
 export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
   const { call, environment } = useSession();
+  const goTo = useGoTo();
   const [type, setType] = useState<EventType>(events[0] ?? 'document.changed');
   const [edited, setEdited] = useState<string>();
   const types = useRead('GET /v1/event-types', {});
@@ -100,6 +101,7 @@ export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {
 
 export function DeleteDialog({ of: { id, url }, onClose }: DialogProps) {
   const { call, environment } = useSession();
+  const goTo = useGoTo();
   return (
     <Confirm
       title="Delete this webhook?"

@@ -4,7 +4,7 @@ import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
 import { RestoredDraft } from '../components/feedback.tsx';
 import type { ResponseOf, Result, Webhook } from '../state/api.ts';
 import { useDraft } from '../state/hooks.ts';
-import { goTo, linkTo } from '../state/router.ts';
+import { linkTo, useGoTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { SecretFields, signingSecret } from './secret-fields.tsx';
 import { type Values, WebhookFields } from './webhook-fields.tsx';
@@ -21,6 +21,7 @@ const bodyOf = ({ url, events, description, documents, headers, max_per_second }
 
 export function NewWebhook() {
   const { call, environment, reveal } = useSession();
+  const goTo = useGoTo();
   const draft = useDraft<Values>(`${environment} new webhook`, {
     url: '',
     events: [],
