@@ -221,7 +221,7 @@ const QUERY: Readonly<Record<string, Values>> = {
 };
 
 /** Rejected values that the OpenAPI document allows, because JSON Schema cannot express their rules. */
-const BEYOND_SCHEMA = /\\ud800|^99$|unknown@|ftp:|user@|X-Service-|192\.0\.2|::\/129|203\.0\.113"|a{60}:0/;
+const BEYOND_SCHEMA = /\\ud800|^99$|unknown@|ftp:|user@|X-Service-|192\.0\.2(\.1\/33)?"\]|::\/129|203\.0\.113"|a{60}:0/;
 
 /** The violations that the OpenAPI document finds in a body, or in the value of a query parameter. */
 function documentedViolations(id: Protected, value: unknown, parameter?: string): string[] {
