@@ -4,7 +4,7 @@ import { put } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
-import { badge, copyShown, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
+import { badge, copyShown, hasFocus, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
@@ -241,6 +241,13 @@ describe('a webhook', () => {
     const { body: changed } = await project.admin('GET', `/v1/webhooks/${id}`);
     expect(changed).toMatchObject({ documents: ['org:acme:*'], headers: { 'X-Tenant': '***' }, max_per_second: 20 });
     expect(changed.events).toHaveLength(5);
+    await project.admin('PATCH', `/v1/webhooks/${id}`, { body: { events: ['document.created'] } });
+    await page.getByLabel('Description').fill('Mirror');
+    await expect.poll(() => page.getByLabel('document.deleted').isChecked()).toBe(false);
+    expect(await hasFocus(page.getByLabel('Description'))).toBe(true);
+    const patched = page.waitForRequest((sent) => sent.method() === 'PATCH');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect((await patched).postDataJSON()).toEqual({ description: 'Mirror' });
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();

@@ -65,8 +65,10 @@ export function NewWebhook() {
 }
 
 /** Edits everything a webhook was created with except its secret, which is rotated instead. */
-export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
+export function EditWebhook({ of: loaded, onDone }: { of: Webhook; onDone: () => void }) {
   const { call } = useSession();
+  const [changed, setChanged] = useState(loaded);
+  const webhook = changed.updated_at > loaded.updated_at ? changed : loaded; // the response, until the reload arrives
   const saved: Values = {
     url: webhook.url,
     events: webhook.events,
@@ -81,7 +83,7 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
   const save = async (): Promise<Result<Webhook>> => {
     const hidden = hiddenIn(value.headers, saved.headers);
     if (hidden !== undefined) return { problem: { code: 'invalid_request', status: 0, detail: hidden, errors: [] } };
-    const isEdited = (name: keyof Values) => value[name] !== saved[name];
+    const isEdited = (name: keyof Values) => String(value[name]) !== String(saved[name]);
     const body = Object.fromEntries(Object.entries(bodyOf(value)).filter(([name]) => isEdited(name as keyof Values)));
     return call('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body });
   };
@@ -91,8 +93,9 @@ export function EditWebhook({ of: webhook, onDone }: { of: Webhook; onDone: () =
         action="Save"
         act={save}
         announcement="Webhook updated."
-        onDone={() => {
-          draft.saved();
+        onDone={(response) => {
+          setChanged(response);
+          draft.saved({});
           onDone();
         }}
       >

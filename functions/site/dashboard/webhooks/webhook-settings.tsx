@@ -16,7 +16,7 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
   const close = () => setDialog(undefined);
   return (
     <>
-      <EditWebhook key={webhook.updated_at} of={webhook} onDone={onChange} />
+      <EditWebhook of={webhook} onDone={onChange} />
       <Panel title="Signing secret" actions={<Button onClick={() => setDialog('rotate')}>Rotate secret</Button>}>
         <p class="muted">
           {webhook.secret_hint ? (
