@@ -1,13 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Confirm } from '../components/dialog.tsx';
 import { download } from '../components/download.ts';
 import { Select } from '../components/field.tsx';
-import { type Call, type Delivery, type QueryOf, type Result, readPages } from '../state/api.ts';
+import { type Delivery, type QueryOf, readPages } from '../state/api.ts';
+import { useIsLeft } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { csv } from './csv.ts';
 
 /** The maximum number of deliveries in a file. Reading them takes some seconds. */
 const MAX_EXPORTED = 2000;
+const NO_MORE = { value: { data: [], next_cursor: null } };
 
 export type LogQuery = Omit<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'cursor' | 'limit'>;
 type Format = 'CSV' | 'JSON';
@@ -29,15 +31,14 @@ const COLUMNS: Record<string, (delivery: Delivery) => string | number | null> = 
 export function ExportDialog({ of: id, query, onClose }: { of: string; query: LogQuery; onClose: () => void }) {
   const { call, announce } = useSession();
   const [format, setFormat] = useState<Format>('CSV');
-  const isClosed = useRef(false);
-  useEffect(
-    () => () => {
-      isClosed.current = true; // the user canceled it, or left the page
-    },
-    [],
-  );
-  const save = (deliveries: Delivery[]) => {
-    if (isClosed.current) return;
+  const isLeft = useIsLeft(); // the user canceled it, or left the page
+  const readPage = async (cursor: string | undefined) =>
+    isLeft.current
+      ? NO_MORE
+      : call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, cursor, limit: '100' } });
+  const save = (read: Delivery[]) => {
+    if (isLeft.current) return;
+    const deliveries = read.slice(0, MAX_EXPORTED);
     const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
     if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
     else download(`deliveries-${id}.json`, JSON.stringify(deliveries, null, 2), 'application/json');
@@ -48,7 +49,7 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
     <Confirm
       title="Export deliveries"
       action="Export"
-      act={() => read(call, id, query)}
+      act={() => readPages(readPage, MAX_EXPORTED)}
       onDone={save}
       onClose={onClose}
       awaitsResponse={false}
@@ -62,12 +63,4 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
       />
     </Confirm>
   );
-}
-
-async function read(call: Call, id: string, query: LogQuery): Promise<Result<Delivery[]>> {
-  const { value, problem } = await readPages(
-    (cursor) => call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, cursor, limit: '100' } }),
-    MAX_EXPORTED,
-  );
-  return problem ? { problem } : { value: value.slice(0, MAX_EXPORTED) };
 }

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Problem, type Result, serverNow } from './api.ts';
 
@@ -46,6 +47,18 @@ export function useRepeated(everyMs: number | null, ...all: readonly Omit<Loaded
     }, everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
+}
+
+/** Whether the component is no longer shown, for the end of a request. */
+export function useIsLeft(): RefObject<boolean> {
+  const isLeft = useRef(false);
+  useEffect(
+    () => () => {
+      isLeft.current = true;
+    },
+    [],
+  );
+  return isLeft;
 }
 
 /** The service's time, updated every second. */

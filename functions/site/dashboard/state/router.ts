@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Environment } from '../../../../lib/space.ts';
+import { useIsLeft } from './hooks.ts';
 
 /** The current location, such as `#/live/webhooks/whk_1?status=failed`. The hash never reaches the server. */
 export interface Place {
@@ -36,13 +37,7 @@ export const goTo = (link: string): void => {
 
 /** Returns `goTo` for the end of a request. It does nothing if the user has left the page. */
 export function useGoTo(): typeof goTo {
-  const isLeft = useRef(false);
-  useEffect(
-    () => () => {
-      isLeft.current = true;
-    },
-    [],
-  );
+  const isLeft = useIsLeft();
   return (link) => {
     if (!isLeft.current) goTo(link);
   };
