@@ -5,7 +5,7 @@ import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { Button, Form } from './basics.tsx';
 import { ProblemNote } from './feedback.tsx';
-import { FormProblem, otherProblem } from './violations.ts';
+import { FormRequest, otherProblem } from './violations.ts';
 
 export interface Action<Value> {
   /** The text of the button. */
@@ -47,7 +47,7 @@ export function ActionForm<Value>({
   };
   return (
     <Form onSubmit={submit}>
-      <FormProblem.Provider value={{ problem, shown }}>{children}</FormProblem.Provider>
+      <FormRequest.Provider value={{ busy, problem, shown }}>{children}</FormRequest.Provider>
       <ProblemNote problem={otherProblem(problem, shown)} />
       <div class={isDialog ? 'actions end' : 'actions'}>
         {isDialog && others}

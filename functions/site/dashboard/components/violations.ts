@@ -1,13 +1,20 @@
 import { createContext } from 'preact';
-import { useContext, useLayoutEffect, useMemo } from 'preact/hooks';
+import { useContext, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Problem } from '../state/api.ts';
 
-/** The problem of a form, and the members of its request whose violations are shown at a field. */
-export const FormProblem = createContext<{ problem: Problem | undefined; shown: Set<string> } | null>(null);
+interface Request {
+  busy: boolean;
+  problem: Problem | undefined;
+  /** The members whose violations are shown at a field. */
+  shown: Set<string>;
+}
+
+/** The request of a form. */
+export const FormRequest = createContext<Request | null>(null);
 
 /** The violation of a member of the request of the form. The form shows the violations of other members below its fields. */
 export function useViolation(name: string | undefined, entries?: readonly string[]): string | undefined {
-  const form = useContext(FormProblem);
+  const form = useContext(FormRequest);
   const shown = form?.shown;
   useLayoutEffect(() => {
     if (name === undefined) return;
@@ -15,11 +22,13 @@ export function useViolation(name: string | undefined, entries?: readonly string
     return () => void shown?.delete(name);
   }, [shown, name]);
   const problem = form?.problem;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the problem is about the entries that were sent, before later edits
-  return useMemo(() => {
+  const sent = useRef(entries);
+  const violation = useMemo(() => {
     if (name === undefined) return undefined;
-    return entries ? wrongEntry(problem, name, entries) : violationIn(problem, name);
+    return sent.current ? wrongEntry(problem, name, sent.current) : violationIn(problem, name);
   }, [problem, name]);
+  if (!form?.busy) sent.current = entries; // a later edit does not change the entries of a request
+  return violation;
 }
 
 /** The violation of a field of the request. */
