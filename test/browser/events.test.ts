@@ -66,10 +66,18 @@ describe('an event', () => {
     });
     const none = { json: { data: [], next_cursor: null } };
     await page.route('**/v1/events/*/deliveries?*', (route) => route.fulfill(none), { times: 4 });
+    await page.clock.install();
     await page.getByLabel('Type', { exact: true }).selectOption('');
+    await expect.poll(() => page.getByRole('cell', { name: 'none' }).count()).toBe(4);
+    await page.clock.runFor(5000);
     await page.locator('.badge.good', { hasText: '1 of 1 delivered' }).waitFor();
     expect(await page.getByTitle('1 skipped').count()).toBe(1);
     await page.getByRole('cell', { name: '2 skipped' }).waitFor();
+    await expect.poll(() => page.getByRole('cell', { name: 'none' }).count()).toBe(0);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.clock.runFor(6000);
+    expect(requests.filter((url) => url.includes('/deliveries'))).toEqual([]); // each one has an outcome
     const { body } = await project.admin('GET', '/v1/events?document_key=org:acme:b');
     await page.getByLabel('Document key or event id').fill(body.data[0].id);
     await page.getByRole('button', { name: 'Search' }).click();

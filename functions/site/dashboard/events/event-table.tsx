@@ -57,8 +57,9 @@ const NEW_MS = 60_000;
 /** How many of the webhooks that an event was sent to have accepted it. */
 function EventOutcome({ of: { id, at } }: { of: EventRow }) {
   const loaded = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
-  useRepeated(serverNow() - Date.parse(at) < NEW_MS ? REFRESH_MS : null, loaded);
   const { value } = loaded;
+  const isOpen = !value?.data.length || value.data.some(({ status }) => isUnderWay(status));
+  useRepeated(isOpen && serverNow() - Date.parse(at) < NEW_MS ? REFRESH_MS : null, loaded);
   if (!value)
     return (
       <span class="muted" aria-busy="true">
