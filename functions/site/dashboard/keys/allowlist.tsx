@@ -21,11 +21,10 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
   const row = (text: string): Row => ({ id: nextId.current++, text });
   const [rows, setRows] = useState<Row[]>(() => key.cidrs.map(row));
   const list = useRef<HTMLUListElement>(null);
-  const focusNext = useRef(''); // a selector, because the control that had the focus may disappear
+  const isAdded = useRef(false);
   useLayoutEffect(() => {
-    const form = list.current?.parentElement;
-    if (focusNext.current) form?.querySelector<HTMLElement>(focusNext.current)?.focus();
-    focusNext.current = '';
+    if (isAdded.current) list.current?.querySelector<HTMLElement>('li:last-child input')?.focus();
+    isAdded.current = false;
   });
   const cidrs = rows.map(({ text }) => text.trim()).filter(Boolean);
   const sending = useSending(() =>
@@ -48,12 +47,8 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
     onSaved();
   };
   const add = () => {
-    focusNext.current = 'li:last-child input';
+    isAdded.current = true;
     change([...rows, row('')]);
-  };
-  const remove = (id: number) => {
-    focusNext.current = '.actions button';
-    change(rows.filter((each) => each.id !== id));
   };
   // Each pasted line or list item becomes an entry.
   const paste = (at: number, event: ClipboardEvent) => {
@@ -88,7 +83,11 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
                   }
                   onPaste={(event) => paste(i, event)}
                 />
-                <Button kind="quiet" label={`Remove address ${i + 1}`} onClick={() => remove(id)}>
+                <Button
+                  kind="quiet"
+                  label={`Remove address ${i + 1}`}
+                  onClick={() => change(rows.filter((each) => each.id !== id))}
+                >
                   Remove
                 </Button>
                 {error && (
