@@ -98,14 +98,18 @@ async function startEngine(directory: string, port: number): Promise<ChildProces
 
 /** Connects to an engine with a token that expires soon. Returns what happens to the connection, as it happens. */
 function connectGuest(directory: string, options: { url: string; name: string; pattern: string }): Promise<string[]> {
+  let ttl = 0;
   return eventually(async () => {
-    const { token } = await post('/v1/tokens', { documents: [options.pattern], permissions: ['read'], ttl: 5 });
+    ttl += 5; // on a busy machine, a token can expire before the guest has started
+    const { token } = await post('/v1/tokens', { documents: [options.pattern], permissions: ['read'], ttl });
     const guest = fork(join(directory, 'guest.mjs'), [JSON.stringify({ ...options, token })], { execArgv: [] });
     processes.add(guest);
     const states: string[] = [];
     guest.on('message', (state: string) => states.push(state));
-    await once(guest, 'message');
-    return states[0] === 'connected' ? states : undefined; // the token can have expired before
+    await Promise.race([once(guest, 'message'), once(guest, 'exit')]);
+    if (states[0] === 'connected') return states;
+    guest.kill('SIGKILL');
+    return undefined;
   });
 }
 
