@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { memoryService } from '../../support/memory-service.ts';
 
@@ -103,6 +103,7 @@ describe('an address that SES reports', () => {
     const [bounced = '', other = ''] = addresses();
     await project.admin('PATCH', '/v1/project', { body: { emails: [bounced, other] } });
     service.faults.command = (name) => (name === 'Put' ? new Error('Outage') : undefined);
+    onTestFinished(() => void delete service.faults.command);
     await expect(service.stopEmails(project.id, bounced, 'bounced')).rejects.toThrow('Outage');
     delete service.faults.command;
     await service.stopEmails(project.id, bounced, 'bounced');
