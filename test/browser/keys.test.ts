@@ -208,7 +208,7 @@ describe('a key', () => {
     await heading(page, 'App').waitFor();
     expect(await page.evaluate(() => location.hash)).toBe(`#/live/keys/${live.id}`);
     expect(await page.getByText('Live data is not affected').count()).toBe(0);
-    await page.goBack(); // not to the address that leads here
+    await page.goBack(); // The redirect left no history entry.
     await page.getByText('Nothing needs attention.').waitFor();
     await page.goForward();
     await heading(page, 'App').waitFor();
@@ -309,10 +309,6 @@ describe('a key', () => {
     const row = async (name: string) => page.getByRole('row', { name }).textContent();
     await expect.poll(() => row('Importer')).toMatch(/1 address.*in 5 d/);
     expect(await row('Backup')).toContain('any address');
-    const stats = page.waitForRequest('**/v1/stats?*');
-    await page.getByRole('link', { name: 'Overview' }).click();
-    const from = new URL((await stats).url()).searchParams.get('from') ?? '';
-    expect(Date.now() - Date.parse(from)).toBeLessThan(25 * 3_600_000);
   });
 
   it('has no name after it was renamed to spaces', async () => {
@@ -435,10 +431,11 @@ describe('a key', () => {
     const typed = Promise.withResolvers<void>();
     await page.route('**/v1/keys?*', (route) => typed.promise.then(() => route.continue()));
     await page.getByRole('button', { name: 'Generate' }).click();
-    await page.getByRole('alert').waitFor({ state: 'detached' }); // until it is found again
+    await page.getByRole('alert').waitFor({ state: 'detached' }); // A new request hides the old violation.
     await page.getByLabel('Name').fill('App');
     typed.resolve();
     await page.getByRole('alert').waitFor();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
     expect(await hasFocus(page.getByLabel('Name'))).toBe(true);
   });
 });
