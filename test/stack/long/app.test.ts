@@ -58,7 +58,7 @@ it('names every violation of the settings, without a stack trace', () => {
   });
 });
 
-it('is a construct for an app of another repository, whose stacks can have one name (in several regions) and different settings', () => {
+it('supports an app of another repository whose stacks share a name and have different settings', () => {
   const directory = temporaryDirectory();
   spawnSync('sh', ['-c', 'git init -q && git remote add origin https://github.com/acme/app'], { cwd: directory });
   const contacts = ['mailto:a@example.com', 'mailto:b@example.com'];

@@ -125,7 +125,7 @@ describe('the lane of a delivery', () => {
     ['an unproven endpoint', { quickSince: undefined }, 'quick', 'new'],
     ['a slow endpoint', { slowUntil: now + 1 }, 'new', 'slow'],
     ['a quick endpoint', {}, 'quick', null],
-  ])('of %s (%o) from %s is: %s, and a token of the rate limit is taken there', async (_, pace, lane, slower) => {
+  ])('of %s (%o) from %s is: %s, and only the last lane takes a token of the rate limit', async (_, pace, lane, slower) => {
     const own = await laneFunction({ maxPerSecond: 1, ...pace }, { lane });
     await own.run(message({ attempt: 3 }));
     expect(own.sent().map(({ lane, body }) => ({ lane, body }))).toEqual(

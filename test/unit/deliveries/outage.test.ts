@@ -96,7 +96,7 @@ describe('an outage', () => {
     expect((await own.hook())?.failingSince).toBe(now + 1);
   });
 
-  it('is neither ended nor started by a test that is redelivered, which has one attempt', async () => {
+  it('is neither ended nor started by a redelivered test event, which has one attempt', async () => {
     for (const [status, failingSince] of [
       [200, now - 1],
       [500, undefined],

@@ -74,7 +74,7 @@ describe('the stored headers of an attempt', () => {
     ]);
   });
 
-  it('have at most 1 KiB, of which the signatures are first', () => {
+  it('have at most 1 KiB and start with the signatures', () => {
     const long = webhook({
       headers: [
         ['a', 'x'],

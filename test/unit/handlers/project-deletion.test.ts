@@ -102,7 +102,7 @@ describe('a call', () => {
     expect(keys()).toEqual(left);
   });
 
-  it('proves nothing with a pass that started while others could write', async () => {
+  it('does not finish after a pass that started while other writers could add items', async () => {
     let isKilled = false;
     const { state, remove } = setUp(({ name }) => {
       if (isKilled || name !== 'Update') return;

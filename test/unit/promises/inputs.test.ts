@@ -236,7 +236,7 @@ function documentedViolations(id: Protected, value: unknown, parameter?: string)
   return i < 0 ? ['is unknown'] : violationsOf(isNumber ? Number(json) : json, ...place, 'parameters', i, 'schema');
 }
 
-/** It has no format for some forms of times and URLs that the service accepts. */
+/** The OpenAPI document has no format for some forms of times and URLs that the service accepts. */
 const isSerious = (violation: string): boolean => !/ match format /.test(violation);
 
 const violationsIn = async (answer: ReturnType<typeof perform>): Promise<string[]> =>
@@ -244,10 +244,10 @@ const violationsIn = async (answer: ReturnType<typeof perform>): Promise<string[
 /** The member of the body in which a violation is. */
 const memberOf = (field = ''): string => field.split(/[.[]/)[0] ?? '';
 
-describe('the input of an operation, by the service and by the OpenAPI document,', () => {
+describe('the service and the OpenAPI document', () => {
   const bodies = Object.entries(MEMBERS) as [Protected, Readonly<Record<string, Values>>][];
 
-  it.each(bodies)('has only the members and values of the specification: %s', async (id, members) => {
+  it.each(bodies)('accept only the members and values of the specification: %s', async (id, members) => {
     const scene = await newScene();
     const { body: schema } = operations[id] as Operation;
     expect(Object.keys((schema as unknown as { entries: object }).entries).sort()).toEqual(Object.keys(members).sort());
@@ -271,13 +271,13 @@ describe('the input of an operation, by the service and by the OpenAPI document,
     }
   });
 
-  it.each(changing)('has no unknown member: %s', async (id) => {
+  it.each(changing)('reject an unknown member: %s', async (id) => {
     const scene = await newScene();
     const answer = await withoutEffect(scene, () => perform(scene, id, { members: { unknown: 1 } }));
     expect(answer.body.errors).toContainEqual({ field: 'unknown', detail: 'is not a known field' });
   });
 
-  it.each(protectedOperations)('has only the query parameters and values of the specification: %s', async (id) => {
+  it.each(protectedOperations)('accept only the query parameters and values of the specification: %s', async (id) => {
     const scene = await newScene();
     const names = ['environment', ...Object.keys(operations[id].query)].filter((name) => name !== 'cursor');
     for (const name of [...names, 'unknown']) {

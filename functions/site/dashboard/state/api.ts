@@ -70,7 +70,7 @@ const limited = createLimiter(4);
 
 /** The last POST with an unknown outcome, by its URL and body. A repeat of the request takes effect once. */
 const unsettled = new Map<string, { idempotencyKey: string; sentAt: number }>();
-/** The same request after this time is not a repeat, such as a second redelivery. */
+/** After this time, the same request is a new one, such as a second redelivery. */
 const REPEAT_MS = 10 * 60 * 1000;
 
 /** Calls the API that served this page, with a key, in one environment. */

@@ -24,7 +24,7 @@ export function joinTabs({ asksForKey, onKey, onSignOut }: Handlers): () => void
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     const key = rememberedKey();
     if (data.type === 'sign-out') {
-      best = undefined; // the answers are of tabs that are signed out
+      best = undefined; // The tabs that answered are now signed out.
       onSignOut();
     } else if (data.type === 'ask') {
       if (key !== null && !isIdle()) post({ type: 'answer', key, usedAt: lastUseAt() });

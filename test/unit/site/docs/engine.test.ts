@@ -172,7 +172,7 @@ it('opens and changes only what a token allows while it is valid, loads what it 
   ]);
 });
 
-it('publishes a loaded document after a save that failed, and each later one, needs both permissions, and survives its clients: Automerge', () => {
+it('publishes a loaded document after a save that failed, and each later one, needs both permissions, and continues after an error of a client: Automerge', () => {
   const { packageOf, run } = engineDirectory();
   packageOf('@automerge/automerge-repo-storage-nodefs', 'export class NodeFSStorageAdapter {}');
   packageOf(
