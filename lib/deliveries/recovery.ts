@@ -57,8 +57,9 @@ export const DEFAULT_PER_SECOND = 50;
 /** The index by status follows the table within a second. A recovery starts after a safe margin. */
 export const RECOVERY_DELAY_SECONDS = 10;
 
-/** The message that starts a recovery. */
+/** The message that starts a recovery. 0.1.0 follows only `perSecond`, so it contains the limit of the webhook until a later release. */
 export function recoveryOf(webhook: WebhookRecord, window: Window, perSecond = DEFAULT_PER_SECOND): RecoverMessage {
   const { id: webhookId, projectId, environment } = webhook;
-  return { recover: { webhookId, projectId, environment, ...window, perSecond } };
+  const paced = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
+  return { recover: { webhookId, projectId, environment, ...window, perSecond: paced } };
 }

@@ -270,13 +270,15 @@ describe('a recovery', () => {
     ]);
   });
 
-  it('has a default pace', async () => {
+  it('has a default pace, and starts no faster than the rate limit of the webhook', async () => {
     const client = await live();
     const { id } = await createWebhook(client, service.endpoint().url);
-    for (const per_second of [undefined, 3])
+    for (const [max_per_second, per_second] of [[null], [60], [5], [5, 3], [5, 100]]) {
+      await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second } });
       expect((await client('POST', `/v1/webhooks/${id}/recover`, { body: { per_second } })).status).toBe(202);
+    }
     await service.settle();
-    expect(pagesOfRecovery(id).map(({ perSecond }) => perSecond)).toEqual([50, 3]);
+    expect(pagesOfRecovery(id).map(({ perSecond }) => perSecond)).toEqual([50, 50, 5, 3, 5]);
   });
 
   it('stops when the webhook is paused, and the next one sends the rest by default', async () => {
