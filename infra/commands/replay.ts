@@ -10,6 +10,7 @@ import {
 import * as v from 'valibot';
 import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
+import { awsReason } from './aws-reason.ts';
 import { command, type Shell } from './command.ts';
 import { deploymentOf, invokeFunction, outputsOf, STACK_OPTION } from './deployment.ts';
 import { fanOutStored } from './stored-events.ts';
@@ -52,7 +53,11 @@ const StoredBatch = v.pipe(
   v.object({ payload: v.pipe(v.string(), v.parseJson(), v.looseObject({ Records: v.array(v.unknown()) })) }),
 );
 /** The input of SendMessage, which Scheduler puts into its dead-letter queue. */
-const Unsent = v.pipe(v.string(), v.parseJson(), v.looseObject({ QueueUrl: v.string(), MessageBody: v.string() }));
+const Unsent = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({ QueueUrl: v.string(), MessageBody: v.pipe(v.string(), v.minLength(1)) }),
+);
 
 /** The batch in an object of the bucket. It is marked as a replay, so that the function does not set its records aside again. */
 export function batchIn(key: string, text: string): object {
@@ -93,31 +98,67 @@ async function failureOf(shell: Shell, functionName: string, key: string, text: 
   }
 }
 
+/** The time of a poll without messages. Long polling asks all servers of SQS. */
+const POLL_SECONDS = 5;
+/** Polls without a new message, which take longer than the 185 seconds for which SQS hides a received message. */
+const MAX_IDLE_POLLS = 40;
+/** Counts of 0 in a row that end the command, because SQS counts messages with a delay. */
+const CONFIRMATIONS = 3;
+
 /**
  * Sends the messages that schedules could not send. SQS hides a received message for minutes, so an empty response does not mean that
  * the queue is empty: it can hide the messages of an interrupted run.
  */
 async function replaySchedules({ client, say }: Shell, QueueUrl: string) {
   const sqs = client(SQSClient);
-  const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 });
-  const names: QueueAttributeName[] = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'];
+  const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: POLL_SECONDS });
+  const sent = new Set<string>();
   const left = new Map<string, string>();
-  let [count, isWaiting] = [0, false];
-  for (;;) {
+  let [idlePolls, confirmations, isWaiting] = [0, 0, false];
+  while (idlePolls < MAX_IDLE_POLLS && confirmations < CONFIRMATIONS) {
+    const handled = sent.size + left.size;
     const { Messages = [] } = await sqs.send(receive);
     for (const { MessageId = '', Body, ReceiptHandle } of Messages) {
-      const { success, output } = v.safeParse(Unsent, Body);
-      if (success) {
-        await sqs.send(new SendMessageCommand(output));
+      if (left.has(MessageId)) continue;
+      const reason = await rejectionOf(sqs, Body);
+      if (reason !== undefined) left.set(MessageId, reason);
+      else {
         await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-        count++;
-      } else left.set(MessageId, 'It is no input of SendMessage.');
+        sent.add(MessageId);
+      }
     }
-    if (Messages.length > 0) continue;
-    const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: names }));
-    const waiting = names.reduce((sum, name) => sum + Number(Attributes?.[name] ?? 0), -left.size);
-    if (waiting <= 0) return { result: `Sent ${count} messages.`, left };
-    if (!isWaiting) say(`Waiting for ${waiting} messages, which SQS hides for some minutes after they were received.`);
-    isWaiting = true;
+    if (sent.size + left.size > handled) {
+      [idlePolls, confirmations] = [0, 0];
+      continue;
+    }
+    idlePolls++;
+    const waiting = (await messagesIn(sqs, QueueUrl)) - left.size;
+    confirmations = waiting > 0 ? 0 : confirmations + 1;
+    if (waiting > 0 && !isWaiting) say(`Waiting up to 3 minutes for hidden messages: ${waiting}.`);
+    isWaiting ||= waiting > 0;
   }
+  return { result: `Sent ${sent.size} messages.`, left };
+}
+
+/** The errors of SQS about a message or its queue. After other errors, the next message would fail too. */
+const REJECTIONS = /^(QueueDoesNotExist|InvalidAddress|InvalidMessageContents|InvalidParameterValue)(Exception)?$/;
+
+/** Sends a message of a schedule. Returns why SQS does not accept it, because the others are sent anyway. */
+async function rejectionOf(sqs: SQSClient, text: string | undefined): Promise<string | undefined> {
+  const { success, output } = v.safeParse(Unsent, text);
+  if (!success) return 'It is no input of SendMessage.';
+  try {
+    await sqs.send(new SendMessageCommand(output));
+    return undefined;
+  } catch (error) {
+    if (REJECTIONS.test((error as Error).name)) return awsReason(error);
+    throw error;
+  }
+}
+
+/** The messages of a queue, also those that it hides. */
+async function messagesIn(sqs: SQSClient, QueueUrl: string): Promise<number> {
+  const AttributeNames: QueueAttributeName[] = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'];
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+  return AttributeNames.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
 }

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { ops } from '../../infra/commands/ops.ts';
@@ -342,12 +343,15 @@ describe('replay schedules', () => {
   it('sends the messages of all responses unchanged and deletes them, also those that an earlier run received', async () => {
     const calls: unknown[] = [];
     const queue = queueOf(['1', '2', '3', '4'].map(input), 1);
+    let counts = 0;
+    const GetQueueAttributes: Performers[string] = (call) =>
+      counts++ === 0 ? { Attributes: {} } : queue.GetQueueAttributes?.(call, undefined); // the first count is old
     const SendMessage = (call: object) => void calls.push(call);
     const DeleteMessage = (call: object) => void calls.push(call, queue.DeleteMessage?.(call, undefined));
-    expect(await replay('schedules', { ...queue, SendMessage, DeleteMessage })).toEqual({
+    expect(await replay('schedules', { ...queue, GetQueueAttributes, SendMessage, DeleteMessage })).toEqual({
       status: 0,
       stdout: 'Sent 4 messages.\n',
-      stderr: 'Waiting for 1 messages, which SQS hides for some minutes after they were received.\n',
+      stderr: 'Waiting up to 3 minutes for hidden messages: 1.\n',
     });
     const deleted = (i: number) => ({ QueueUrl: 'output FailedSchedulesQueue', ReceiptHandle: `handle-${i}` });
     expect(calls.filter(Boolean)).toEqual(
@@ -359,13 +363,31 @@ describe('replay schedules', () => {
     'text',
     '{}',
     '{"QueueUrl":"quick"}',
+    '{"QueueUrl":"quick","MessageBody":""}',
+    '{"QueueUrl":"gone","MessageBody":"0"}',
   ])('leaves the message %s in the queue, and sends the others', async (body) => {
     const { status, stdout, stderr } = await replay('schedules', {
       ...queueOf([body, input('1'), input('2')]),
-      SendMessage: () => {},
+      SendMessage({ QueueUrl }) {
+        if (QueueUrl === 'gone') throw new QueueDoesNotExist({ message: 'No such queue', $metadata: {} });
+      },
     });
-    expect([status, stdout]).toEqual([1, 'Sent 2 messages.\n']);
-    expect(stderr).toBe('Not replayed: id-0. It is no input of SendMessage.\n');
+    const reason = body.includes('gone')
+      ? 'AWS rejected the call (QueueDoesNotExist): No such queue.'
+      : 'It is no input of SendMessage.';
+    expect([status, stdout, stderr]).toEqual([1, 'Sent 2 messages.\n', `Not replayed: id-0. ${reason}\n`]);
+  });
+
+  it.each([
+    ['no message', []],
+    ['an invalid message again and again', [{ MessageId: 'id', Body: 'text' }]],
+  ])('ends when SQS counts messages for ever, but returns %s', async (_, Messages) => {
+    let polls = 0;
+    const { stdout } = await replay('schedules', {
+      ReceiveMessage: () => (++polls > 50 ? expect.fail('It polls for ever') : { Messages }),
+      GetQueueAttributes: () => ({ Attributes: { ApproximateNumberOfMessages: '2' } }),
+    });
+    expect([stdout, polls * 5 > 185]).toEqual(['Sent 0 messages.\n', true]);
   });
 });
 
