@@ -11,7 +11,7 @@ export interface MappingProperties {
   FunctionResponseTypes?: string[];
   /** Only for queues. */
   ScalingConfig?: { MaximumConcurrency?: number };
-  /** Only for streams. */
+  /** Only for streams. -1 means no limit. */
   MaximumRecordAgeInSeconds?: number;
   MaximumBatchingWindowInSeconds?: number;
   TumblingWindowInSeconds?: number;

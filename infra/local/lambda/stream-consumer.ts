@@ -42,7 +42,8 @@ export function streamConsumer({
   aged = () => {},
 }: StreamConsumerOptions) {
   const patterns = (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern));
-  const { MaximumRecordAgeInSeconds: maxAgeSeconds = Number.POSITIVE_INFINITY } = mapping;
+  const { MaximumRecordAgeInSeconds: seconds = -1 } = mapping;
+  const maxAgeMs = seconds < 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
 
   return async (records: DynamoDBRecord[], shardId: string): Promise<void> => {
     // The records stay in the stream.
@@ -77,7 +78,7 @@ export function streamConsumer({
     let rest = batch;
     const window = windowOf(mapping, batch, shardId);
     for (let tries = 0; ; tries++) {
-      const old = rest.filter((record) => now() - createdAt(record) > maxAgeSeconds * 1000);
+      const old = rest.filter((record) => now() - createdAt(record) > maxAgeMs);
       discard(old, tries);
       rest = rest.slice(old.length);
       if (rest.length === 0) return;

@@ -14,6 +14,9 @@ export interface SentEmail {
   at: string;
 }
 
+/** The maximum number of stored emails. The oldest ones are deleted. */
+const MAX_EMAILS = 10_000;
+
 /** Publishes events of emails, such as a bounce. */
 type Publish = (type: EmailEventType, email: AcceptedEmail, at: Date) => void;
 
@@ -64,6 +67,8 @@ export class LocalSes {
       html: of('Message.Body.Html.Data'),
       at: new Date(this.now()).toISOString(),
     });
+    const [oldest = ''] = this.kept.keys();
+    if (this.kept.size > MAX_EMAILS) this.kept.delete(oldest);
     this.report({ recipient: to, source: of('Source'), messageId, configurationSet, tags: tagsOf(form) });
     const result = `<SendEmailResult><MessageId>${messageId}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';

@@ -114,6 +114,12 @@ describe('the poller of a stream', () => {
     expect(Object.keys(Records[0])).toEqual(Object.keys(events[0]?.Records[0] ?? {}));
   });
 
+  it('discards no record if the mapping has the value for no limit', async () => {
+    const { consume, batches } = createConsumer(() => null, { MaximumRecordAgeInSeconds: -1 });
+    await consume([record('1', 90_000)]);
+    expect(batches).toEqual([['1']]);
+  });
+
   it('passes the shard and the window of a batch if the mapping has a tumbling window', async () => {
     const mapping = { TumblingWindowInSeconds: 60, EventSourceArn: 'stream' };
     const { consume, events } = createConsumer(() => ({ state: {} }), mapping);
