@@ -23,10 +23,8 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 
 /** Implements `SendMessageBatch` in the JSON protocol of SQS (`x-amz-json-1.0`), the only operation that functions use. */
 export function sqsService(queues: ReadonlyMap<string, LocalQueue>, iam: LocalIam): Service {
-  return ({ action, body, principal }) => {
+  return ({ body, principal }) => {
     const input = JSON.parse(body || '{}');
-    if (action !== 'SendMessageBatch')
-      throw new ServiceError('UnsupportedOperation', `The local SQS does not support ${action}`);
     const name = String(input.QueueUrl).split('/').at(-1) ?? '';
     const queue = queues.get(name);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
