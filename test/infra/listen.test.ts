@@ -172,7 +172,8 @@ describe('listen', () => {
       const sent = Object.entries(delivered.headers).filter(([name, value]) => headers[name.toLowerCase()] !== value);
       other.push(...sent);
       received.push(`${request.url} ${body}`);
-      for (let turns = 0; turns < 20; turns++) await turn(); // in which a concurrent request would arrive
+      // A concurrent request would arrive during these turns.
+      for (let turns = 0; turns < 20; turns++) await turn();
       open--;
       response.writeHead(307, { Location: '/elsewhere' }).end();
     });

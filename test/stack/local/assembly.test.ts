@@ -79,7 +79,7 @@ describe('the assembly', () => {
   it('changes with the settings and the variables of the CDK', () => {
     const before = inputHash();
     const withSettings = inputHash(undefined, { alarms: { email: 'a@example.com' } });
-    vi.stubEnv('CDK_DEFAULT_REGION', 'eu-west-1');
+    vi.stubEnv('CDK_DEFAULT_REGION', 'region-of-no-user');
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(new Set([before, withSettings, inputHash()]).size).toBe(3);
   });
