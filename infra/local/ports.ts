@@ -1,7 +1,10 @@
 import http from 'node:http';
 import { UserError } from '../user-error.ts';
 
-/** Listens on loopback. Port 0 selects any free port. `option` is the command-line option that can change the port. */
+/**
+ * Listens on loopback. Port 0 selects any free port. `option` is the command-line option that can change the port. Without `option`,
+ * the port is fixed, because kept webhooks call it.
+ */
 export function listen(server: http.Server, port: number, option?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -16,7 +16,7 @@ import {
 } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
-import { documentKeyIn, isDocumentKeyLength, MAX_DOCUMENT_KEY_LENGTH, newEventId } from './placement.ts';
+import { documentKeyIn, isWithinKeyLength, MAX_DOCUMENT_KEY_LENGTH, newEventId } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
 /** The maximum bytes of an event, stored and sent. */
@@ -87,7 +87,7 @@ export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean =
 export const EventDocumentKey = v.pipe(
   v.string('must be a string'),
   v.minLength(1, 'must not be empty'),
-  v.check(isDocumentKeyLength, `must have at most ${MAX_DOCUMENT_KEY_LENGTH} characters`),
+  v.check(isWithinKeyLength, `must have at most ${MAX_DOCUMENT_KEY_LENGTH} characters`),
   v.metadata({ jsonSchema: { maxLength: MAX_DOCUMENT_KEY_LENGTH } }),
 );
 

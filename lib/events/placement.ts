@@ -22,7 +22,8 @@ const DIGITS: Readonly<Record<EventType, string>> = {
 
 /** As of the keys of documents (interface: up to 512 characters). */
 export const MAX_DOCUMENT_KEY_LENGTH = 512;
-export const isDocumentKeyLength = hasAtMost(MAX_DOCUMENT_KEY_LENGTH);
+/** Whether a text is not too long for a document key. */
+export const isWithinKeyLength = hasAtMost(MAX_DOCUMENT_KEY_LENGTH);
 
 /**
  * Where the events of a space are stored: a partition for each type and twelfth of the document keys. The id of an event names
@@ -54,7 +55,7 @@ export function partitionsOf(types: readonly EventType[], documentKey: string | 
  */
 export function documentKeyIn(data: object): string | undefined {
   const { document_key: key } = data as { document_key?: unknown };
-  if (typeof key !== 'string' || key === '' || !isDocumentKeyLength(key)) return undefined;
+  if (typeof key !== 'string' || key === '' || !isWithinKeyLength(key)) return undefined;
   return key.isWellFormed() ? key : undefined;
 }
 

@@ -15,7 +15,7 @@ interface ServiceModels {
   services: Readonly<Record<string, Model>>;
 }
 
-/** `memory/values.ts` checks attribute values, because the rules of DynamoDB are stricter than their shape. */
+/** `memory/values.ts` checks the type, the size, the depth and the text of attribute values. */
 const LEAVES = ['AttributeValue'];
 
 /** The error codes for invalid values, and for other violations if they differ. */

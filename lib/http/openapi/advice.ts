@@ -29,7 +29,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   idempotency_key_reused:
     'The `Idempotency-Key` was used for a different request within the last 24 hours. Use a new one.',
   idempotency_in_progress: 'The first request with this `Idempotency-Key` is still in progress. Send it again shortly.',
-  limit_reached: 'A limit is reached. `detail` names it, and says what to do.',
+  limit_reached: 'A limit is reached. `detail` states the limit and the solution.',
   payload_too_large:
     'Every operation has a limit for its body, which the API reference and `detail` state: 16 KiB, 64 KiB or 1 MiB. Documents have at most 128 KiB and 1,000 fields, and events at most 256 KiB.',
   unsupported_media_type: 'Send bodies with `Content-Type: application/json`.',
