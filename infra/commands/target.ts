@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { causeOf } from '../../lib/client/publish-batch.ts';
 import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import type { Violation } from '../../lib/schema.ts';
 import { localDirectory } from '../project-root.ts';
@@ -94,10 +95,10 @@ export function send(
   });
 }
 
-/** Why a request has no response. The error for a host with several addresses has a code and an empty message. */
-export function reasonOf({ message, cause }: Error): string {
-  const { code = '', message: reason } = (cause ?? {}) as { code?: string; message?: string };
-  return REASONS[code] ?? (reason || code || message);
+/** Why a request has no response. */
+export function reasonOf(error: Error): string {
+  const { code = '' } = (error.cause ?? {}) as { code?: string };
+  return REASONS[code] ?? (causeOf(error) || error.message);
 }
 
 const REASONS: Record<string, string> = {

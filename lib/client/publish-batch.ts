@@ -54,10 +54,16 @@ export async function publishBatch(
     const { response, text } = await post(access, '/v1/events/batch', body, headers, ended);
     return response.ok ? { type: 'published' } : outcomeOf(response, text);
   } catch (error) {
-    const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
-    const reason = cause?.message || cause?.code; // an error for several addresses has only a code
-    return { type: 'failed', reason: reason ? `${message}: ${reason}` : message };
+    const { message } = error as Error;
+    const cause = causeOf(error);
+    return { type: 'failed', reason: cause ? `${message}: ${cause}` : message };
   }
+}
+
+/** Why a request has no response, if its error states that. The error for a host with several addresses has only a code. */
+export function causeOf(error: unknown): string | undefined {
+  const { cause } = error as { cause?: { message?: string; code?: string } };
+  return cause?.message || cause?.code;
 }
 
 function outcomeOf(response: Response, text: string): Outcome {
