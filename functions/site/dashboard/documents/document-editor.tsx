@@ -4,8 +4,9 @@ import { Button, ButtonLink, Form, Link, PageTitle, Panel } from '../components/
 import { Callout, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import { otherProblem, violationOf } from '../components/violations.ts';
-import { type Call, type Document, type Problem, parseJson, type Result } from '../state/api.ts';
+import type { Call, Document, Problem, Result } from '../state/api.ts';
 import { useDraft, useSending } from '../state/hooks.ts';
+import { parseJson } from '../state/parse-json.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { FieldsInput } from './fields-input.tsx';

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import { createLimiter } from '../../../../lib/concurrency.ts';
 import type { OperationId, Operations } from '../../../../lib/http/operations.ts';
 import type { Environment } from '../../../../lib/space.ts';
+import { parseJson } from './parse-json.ts';
 
 /** `METHOD /path` of every operation. A call of an unknown operation is a type error. */
 type RouteOf<Id extends OperationId> = `${Operations[Id]['method']} ${Operations[Id]['path']}`;
@@ -141,18 +142,6 @@ const UNREADABLE = { code: 'unreadable', detail: 'The service returned an unexpe
 
 const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
-
-type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
-const json = JSON as unknown as { parse(text: string, reviver: Reviver): unknown; rawJSON?(text: string): unknown };
-
-/** Keeps every digit of numbers that a double cannot represent, if the browser supports JSON.rawJSON. Throws `SyntaxError`. */
-export function parseJson(text: string): unknown {
-  return json.parse(text, (_name, value, context) => {
-    const source = context?.source;
-    const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source;
-    return isChanged && json.rawJSON ? json.rawJSON(source) : value;
-  });
-}
 
 /** Reads all keys or webhooks, up to `max`. */
 export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(

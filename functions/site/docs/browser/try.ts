@@ -1,4 +1,4 @@
-import { parseJson } from '../../dashboard/state/api.ts';
+import { parseJson } from '../../dashboard/state/parse-json.ts';
 import { isIdle, rememberedKey } from '../../dashboard/state/remembered-key.ts';
 import { element } from './element.ts';
 

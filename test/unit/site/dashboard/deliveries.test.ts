@@ -5,7 +5,8 @@ import { adviceOn, outcomeText } from '../../../../functions/site/dashboard/comp
 import { comparison } from '../../../../functions/site/dashboard/deliveries/compare.ts';
 import { csv } from '../../../../functions/site/dashboard/deliveries/csv.ts';
 import { curlCommand } from '../../../../functions/site/dashboard/deliveries/curl.ts';
-import { type Delivery, parseJson as parseShown } from '../../../../functions/site/dashboard/state/api.ts';
+import type { Delivery } from '../../../../functions/site/dashboard/state/api.ts';
+import { parseJson as parseShown } from '../../../../functions/site/dashboard/state/parse-json.ts';
 import { eventWithId } from '../../../../lib/events/event.ts';
 import { type Json, parseJson } from '../../../../lib/json.ts';
 
