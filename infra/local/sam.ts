@@ -1,23 +1,26 @@
 import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
 import { command, runCommand } from '../commands/command.ts';
 import { integer } from '../commands/usage.ts';
-import { compileCache, localDirectory } from '../project-root.ts';
+import { compileCache } from '../project-root.ts';
 import { requireFreePort } from './ports.ts';
 import { CONTAINER_HOST } from './sam/addresses.ts';
-
-const directory = join(localDirectory, 'sam');
 
 const USAGE = {
   command: 'npx node infra/local/sam.ts',
   about: 'Starts the services that `sam local` lacks.',
   options: {
     port: { type: 'string', value: 'N', about: 'port of the services', default: '3002' },
+    directory: {
+      type: 'string',
+      value: 'PATH',
+      about: 'directory of the template and the code',
+      default: '.local/sam',
+    },
   },
 } as const;
 
 await runCommand(
-  command(USAGE, async ({ values: { port: text } }) => {
+  command(USAGE, async ({ values: { port: text, directory } }) => {
     const port = integer('port', text, 1, 65535);
     process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
     await requireFreePort(port, '--port');
@@ -33,7 +36,7 @@ await runCommand(
 The services are running. In another terminal:
 
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1
-  SAM="-t .local/sam/template.json --env-vars .local/sam/env.json --add-host ${CONTAINER_HOST}:host-gateway"
+  SAM="-t ${directory}/template.json --env-vars ${directory}/env.json --add-host ${CONTAINER_HOST}:host-gateway"
   echo '{"name":"Acme","email":"ops@example.com"}' | sam local invoke CreateProject $SAM -e -
   sam local start-api $SAM --warm-containers LAZY
 

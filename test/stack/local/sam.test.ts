@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionProperties } from '../../../infra/local/lambda/lambda.ts';
 import { CONTAINER_HOST } from '../../../infra/local/sam/addresses.ts';
-import { localDirectory } from '../../../infra/project-root.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { startProgram } from '../../support/npm-start.ts';
@@ -11,7 +10,7 @@ import { eventually } from '../../support/service.ts';
 import { createFunction } from './functions.ts';
 import { isRunning, LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
-const directory = join(localDirectory, 'sam');
+const directory = temporaryDirectory();
 const readme = readFileSync('infra/local/README.md', 'utf8');
 /** The bridge of Docker on this machine. */
 const BRIDGE = '127.0.0.2';
@@ -24,7 +23,8 @@ beforeAll(async () => {
   const path = temporaryDirectory();
   writeFileSync(join(path, 'ip'), `#!/bin/sh\necho 'inet ${BRIDGE}/8'\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${path}:${process.env.PATH}` };
-  program = startProgram([process.execPath, 'infra/local/sam.ts', '--port', String(port)], env);
+  const options = ['--port', String(port), '--directory', directory];
+  program = startProgram([process.execPath, 'infra/local/sam.ts', ...options], env);
   output = await program.ready();
 });
 
