@@ -90,6 +90,7 @@ export const makeIdle = (page: Page) =>
 
 /** Returns the secret in a dialog, read with its copy button. */
 export async function copyShown(page: Page): Promise<string> {
+  await page.mouse.click(1, 1); // outside the dialog, which stays open
   await page.getByRole('dialog').getByRole('button', { name: /^Copy/ }).first().click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
   await page.getByRole('button', { name: 'Done' }).click();

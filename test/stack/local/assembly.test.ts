@@ -53,6 +53,7 @@ describe('the assembly', () => {
     ['content of a construct', 'infra/stack.ts'],
     ['style of the dashboard', 'functions/site/dashboard/styles.css'],
     ['changelog, which is a page', 'CHANGELOG.md'],
+    ['text of a guide', 'functions/site/docs/guides/tokens.md'],
     ['context of the app', 'cdk.json'],
     ['values that the CDK looked up', 'cdk.context.json'],
     ['version of the release', 'package.json'],
@@ -61,7 +62,13 @@ describe('the assembly', () => {
     ['setting of the compiler', 'tsconfig.json'],
   ])('changes with the %s', (_name, file) => {
     const root = mkdtempSync(join(directory, 'root-'));
-    for (const folder of ['functions/site/dashboard', 'lib/deliveries', 'infra', 'node_modules'])
+    for (const folder of [
+      'functions/site/dashboard',
+      'functions/site/docs/guides',
+      'lib/deliveries',
+      'infra',
+      'node_modules',
+    ])
       mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, file), 'before');
     const before = inputHash(root);

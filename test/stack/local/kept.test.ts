@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { targetOf } from '../../../infra/commands/target.ts';
 import { openState } from '../../../infra/local/services/state.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
+import { freePort } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
@@ -17,7 +18,8 @@ it.each([
   ['memory', 'SIGINT'],
   ['dynoxide', 'SIGHUP'],
 ] as const)('continues after a crash with %s, with the same keys and pending deliveries, and leaves nothing behind after %s', async (database, signal) => {
-  const start = () => npmStart(directory, ['--keep', '--speed', '600', '--database', database]);
+  const start = (...options: string[]) =>
+    npmStart(directory, ['--keep', '--speed', '600', '--database', database, ...options]);
   const first = start();
   const endpoint = await startReceiver(500);
   const before = await first.ready();
@@ -35,7 +37,7 @@ it.each([
   await eventually(async () => (await before.client('GET', path)).body.attempts?.length === 3);
   await first.stop('SIGKILL');
   endpoint.behave(200);
-  const second = start();
+  const second = start('--receiver-port', String(await freePort())); // the stored webhook calls the first one
   const after = await second.ready(); // with its own stack.json
   expect(after.stack.base_url).not.toBe(before.stack.base_url);
   expect(after.stack.keys).toEqual(before.stack.keys);
