@@ -169,6 +169,7 @@ describe('the stats', () => {
     const Records = [streamRecord(undefined, { ...key }, '1'), streamRecord(undefined, skipped, '2')];
     await service.invoke('stats', { Records, shardId: 'shard' });
     expect(await statsOf(live)).toMatchObject([{ skipped: 1 }]);
+    expect(service.failures).toEqual(['stats.change_unreadable']);
   });
 
   it('are not found for a webhook of another project', async () => {
