@@ -41,6 +41,17 @@ it('can say itself that the same call can succeed later', () => {
   expect(domainError(Object.assign(awsError('Unknown'), { $retryable: {} }))).toBeInstanceOf(UnavailableError);
 });
 
+it.each([
+  [true, ['None', 'TransactionConflict']],
+  [true, ['ThrottlingError', 'TransactionConflict']],
+  [false, ['ConditionalCheckFailed', 'TransactionConflict']], // the condition would be false again
+  [false, []],
+])('decides whether a canceled transaction can succeed later: %s for %j', (canSucceed, codes) => {
+  const CancellationReasons = codes.map((Code) => ({ Code }));
+  const error = domainError(Object.assign(awsError('TransactionCanceledException'), { CancellationReasons }));
+  expect(error instanceof UnavailableError).toBe(canSucceed);
+});
+
 it('is followed by five more tries if the write of an item conflicts with a transaction', async () => {
   const written = (conflicts: number) => {
     const send = async ({ name }: Command) => {
