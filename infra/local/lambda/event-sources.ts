@@ -19,6 +19,9 @@ export interface MappingProperties {
   DestinationConfig?: { OnFailure: { Destination: string } };
 }
 
+/** How often a poller checks whether a disabled mapping is enabled again. */
+export const ENABLED_CHECK_MS = 50;
+
 /** Invokes a function with batches and reads the failed items from the response. */
 export type BatchConsumer = Pick<LocalFunction, 'invoke'>;
 

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalQueue, QueueMessage } from '../services/sqs.ts';
 import { REGION } from '../template.ts';
-import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
+import { type BatchConsumer, ENABLED_CHECK_MS, invokeBatch, type MappingProperties } from './event-sources.ts';
 
-const ENABLED_CHECK_MS = 50;
 const GATHERING_CHECK_MS = 20;
 
 export interface PollerOptions {

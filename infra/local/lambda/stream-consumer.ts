@@ -5,10 +5,9 @@ import { matchesPattern } from '../event-pattern.ts';
 import type { EVENT_COUNTS } from '../monitoring.ts';
 import type { LocalBucket } from '../services/s3.ts';
 import { REGION } from '../template.ts';
-import { type BatchConsumer, invokeBatch, type MappingProperties } from './event-sources.ts';
+import { type BatchConsumer, ENABLED_CHECK_MS, invokeBatch, type MappingProperties } from './event-sources.ts';
 import { MAX_REQUEST_BYTES } from './lambda.ts';
 
-const ENABLED_CHECK_MS = 50;
 /** The records that are measured in one turn of the event loop, so that requests do not wait for a large batch. */
 const MEASURED_TOGETHER = 100;
 /** The part of an invocation that is not records, at most. */

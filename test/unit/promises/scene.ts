@@ -156,7 +156,7 @@ export function perform(
   return client(operations[id].method, path + query, { headers, ...(body && { body }) });
 }
 
-/** What is stored, apart from the use of keys. */
+/** The stored items, apart from the use of keys. */
 const storedIn = ({ service }: Scene): string[] =>
   [...service.db.items()].map(({ writeId: _, lastUsedAt: __, activeHours: ___, ...item }) => JSON.stringify(item));
 
@@ -186,7 +186,7 @@ export const plainJson = (value: unknown): string =>
     ) ?? '',
   );
 
-/** What a project has after all work is done, without random and time. */
+/** The state of a project after all its work, without random values and times. */
 export async function stateOf({ service }: Scene): Promise<string[]> {
   await service.settle();
   const items = [...service.db.items()].filter(
