@@ -16,19 +16,22 @@ it('signs out the tabs of this dashboard, and of no other dashboard on the same 
 
 it('stays signed out when the tab that answered signs out', async () => {
   onTestFinished(() => void vi.unstubAllGlobals());
-  onTestFinished(() => void vi.useRealTimers());
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
   vi.stubGlobal('sessionStorage', { getItem: () => null });
-  vi.stubGlobal('location', { pathname: '/dashboard' });
-  const onKey = vi.fn();
-  await new Promise<void>((onSignOut) => {
+  const join = (pathname: string, onKey: () => void, onSignOut = () => {}) => {
+    vi.stubGlobal('location', { pathname });
     onTestFinished(joinTabs({ asksForKey: true, onKey, onSignOut }));
-    const other = new BroadcastChannel('dashboard /dashboard');
-    for (const message of [{ type: 'answer', key: 'svc_admin_1', usedAt: 1 }, { type: 'sign-out' }])
-      other.postMessage(message);
-    other.close();
+  };
+  const send = (pathname: string, ...messages: object[]) => {
+    const channel = new BroadcastChannel(`dashboard ${pathname}`);
+    for (const message of messages) channel.postMessage(message);
+    channel.close();
+  };
+  const answer = { type: 'answer', key: 'svc_admin_1', usedAt: 1 };
+  const onKey = vi.fn();
+  await new Promise<void>((onLaterKey) => {
+    join('/later', onLaterKey); // waits for answers later than the first tab
+    join('/dashboard', onKey, () => send('/later', answer));
+    send('/dashboard', answer, { type: 'sign-out' });
   });
-  expect(vi.getTimerCount()).toBe(1);
-  vi.runAllTimers();
   expect(onKey).not.toHaveBeenCalled();
 });
