@@ -31,7 +31,8 @@ export async function startProxy(
     const { method = '', url = '', headers } = incoming;
     const asked: ProxiedRequest = { method, path: url, headers, body: await readBytes(incoming) };
     request?.(asked);
-    const answered = await forward(target, asked);
+    const answered = await forward(target, asked).catch(() => undefined);
+    if (!answered) return outgoing.destroy();
     response?.(answered, asked);
     const { 'content-length': _, 'transfer-encoding': __, ...rest } = answered.headers;
     outgoing.writeHead(answered.status, rest).end(answered.body);

@@ -24,6 +24,7 @@ async function found(repo, url) {
   for (;;) {
     const handle = await repo.find(url).catch(() => null);
     if (handle) return handle;
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

@@ -10,6 +10,7 @@ import { applyChange, fieldsOf, type Replica } from '../../../lib/client/replica
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { freePort } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
+import { startProxy } from '../../support/proxy.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { eventually, request } from '../../support/service.ts';
 import { commandsOf, programOf } from '../engines/guide.ts';
@@ -87,13 +88,27 @@ function post(path: string, body: object) {
 
 /** Starts an engine of the guide in its own folder. */
 async function startEngine(directory: string, port: number): Promise<ChildProcess> {
-  const env = { ...process.env, BASE_URL: access.baseUrl, KEY: access.key };
+  const env = { ...process.env, BASE_URL: await failOnce(access.baseUrl), KEY: access.key };
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const engine = fork(join(directory, 'engine.mjs'), { cwd: directory, env, execArgv, silent: true });
   processes.add(engine);
   engine.stderr?.on('data', (text) => process.stderr.write(text));
   await eventually(() => engine.exitCode !== null || responds(`http://127.0.0.1:${port}`));
   return engine;
+}
+
+/** Returns the URL of a proxy that answers the first check of each document with 503. */
+function failOnce(baseUrl: string): Promise<string> {
+  const checked = new Set<string>();
+  return startProxy(baseUrl, {
+    response(answered, { path, body }) {
+      if (path !== '/v1/tokens/verify') return;
+      const { document_key } = JSON.parse(body.toString());
+      if (document_key === undefined || checked.has(document_key)) return;
+      checked.add(document_key);
+      answered.status = 503;
+    },
+  });
 }
 
 /** Connects to an engine with a token that expires soon. Returns what happens to the connection, as it happens. */

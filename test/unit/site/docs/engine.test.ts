@@ -194,7 +194,9 @@ it('publishes a loaded document after a save that failed, and each later one, ne
   );
   packageOf(
     '@automerge/automerge-repo-network-websocket',
-    `export class WebSocketServerAdapter { sockets = { p: { token: '${READER}' }, q: { token: 'cannot be checked' } }; }`,
+    `export class WebSocketServerAdapter {
+      sockets = { p: { token: '${READER}' }, q: { token: 'cannot be checked', terminate: () => console.log('"not checked"') } };
+    }`,
   );
   packageOf(
     '@automerge/automerge-repo',
@@ -202,7 +204,7 @@ it('publishes a loaded document after a save that failed, and each later one, ne
     const titles = ['A', 'A', 'B', 'A'];
     export class Repo {
       constructor({ shareConfig: { access, announce } }) {
-        for (const peer of ['p', 'q'])
+        for (const peer of ['p', 'q', 'disconnected'])
           for (const may of [access, announce]) may(peer, 'a').then((allowed) => console.log(allowed));
       }
       find = async () => ({ doc: () => ({ title: titles.shift() }) });
@@ -221,11 +223,12 @@ it('publishes a loaded document after a save that failed, and each later one, ne
     return ['document.changed', { document_key, revision, changes }];
   };
   expect(run(programOf('Automerge'))).toEqual([
+    ...[false, false], // of the peer that has disconnected
     [false, 403],
     [false, 503],
     [true, 403],
     'terminated', // its token has expired
-    ...[false, false, false, false],
+    ...['not checked', 'not checked', false, false, false, false],
     ['PUT', expect.any(String), { node_id: 'automerge', lease_seconds: 30 }],
     ['DELETE', expect.any(String), null],
     ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
