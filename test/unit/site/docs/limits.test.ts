@@ -2,9 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { safeParse } from 'valibot';
 import { expect, it } from 'vitest';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
-import { QUICK_AGAIN_AFTER_MS, QUICK_WITHIN_MS, SLOW_FOR_MS } from '../../../../lib/deliveries/lanes.ts';
-import { MAX_PER_SECOND } from '../../../../lib/deliveries/rate-limit.ts';
-import { DEFAULT_PER_SECOND } from '../../../../lib/deliveries/recovery.ts';
+import {
+  QUICK_AGAIN_AFTER_MS,
+  QUICK_WITHIN_MS,
+  SLOW_AFTER_MS,
+  SLOW_FOR_MS,
+  SUSPECT_AFTER_MS,
+} from '../../../../lib/deliveries/lanes.ts';
+import { BURST_MS, MAX_PER_SECOND, MAX_WAIT_MS } from '../../../../lib/deliveries/rate-limit.ts';
+import { DEFAULT_PER_SECOND, RECOVERY_DELAY_SECONDS, STUCK_AFTER_MS } from '../../../../lib/deliveries/recovery.ts';
 import {
   MAX_ATTEMPTS,
   MAX_QUEUE_DELAY_SECONDS,
@@ -43,7 +49,10 @@ const ofKey = [counted(MAX_DOCUMENT_KEY_LENGTH, 'character'), counted(MAX_SEGMEN
 /** The figures with a unit in each guide: those of constants, and those that other tests check or that AWS sets. */
 const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: readonly string[]]>> = {
   concepts: [[retained]],
-  'connect-engine': [[replayed, kib(MAX_EVENT_BYTES)], ['64 characters']],
+  'connect-engine': [
+    [replayed, kib(MAX_EVENT_BYTES)],
+    ['64 characters', '1 minute'],
+  ],
   conventions: [
     [
       ...[kib(operations.createKey.maxBodyBytes), kib(operations.createWebhook.maxBodyBytes)],
@@ -52,13 +61,14 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
       ...[counted(MAX_ATTEMPTS, 'attempt'), timeout, counted(MAX_TOKEN_BYTES, 'byte')],
       ...[`${MAX_PUSHES} pushes`, replayed],
     ],
-    ['10,240 bytes', '100 entries', '32 patterns', '100 changes'],
+    ['10,240 bytes', '100 entries', '32 patterns', '100 changes', '1 second'],
   ],
   delivery: [
     [
       ...[first, second, third, first + second, first + second + third].map((delay) => minutes(delay * 1000)),
       ...[fourth, fifth].map((delay) => hours(delay * 1000)),
       ...[timeout, retained, `${QUICK_WITHIN_MS} ms`, minutes(QUICK_AGAIN_AFTER_MS), minutes(SLOW_FOR_MS)],
+      ...[seconds(SUSPECT_AFTER_MS), seconds(SLOW_AFTER_MS), hours(MAX_WAIT_MS)],
     ],
   ],
   events: [[retained, minutes(MAX_AHEAD_MS), counted(MAX_DOCUMENT_KEY_LENGTH, 'character')]],
@@ -67,20 +77,29 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     [counted(MAX_EMAILS, 'email'), minutes(EMAIL_WINDOW_MS), days(AUDIT_KEPT_MS)],
     ['24 hours', '30 days'],
   ],
-  operating: [[], ['35 days']],
+  operating: [[], ['35 days', '1 day']],
   quickstart: [[counted(MAX_BATCH, 'event')]],
   receiving: [[timeout, hours(SECRET_GRACE_MS)]],
-  retries: [[retained, minutes(MAX_QUEUE_DELAY_SECONDS * 1000)], ['24 hours']],
+  retries: [
+    [
+      ...[retained, minutes(MAX_QUEUE_DELAY_SECONDS * 1000), hours(MAX_WAIT_MS), seconds(BURST_MS)],
+      ...[seconds(RECOVERY_DELAY_SECONDS * 1000), days(STUCK_AFTER_MS), hours(STUCK_AFTER_MS)],
+    ],
+    ['1 minute'],
+  ],
   sync: [[minutes(CYCLE_REPEAT_MS), counted(MAX_PUSHES, 'change')], ['128 characters']],
   tokens: [
     [counted(MAX_SEGMENTS, 'segment'), counted(MAX_TOKEN_BYTES, 'byte')],
     ['32 patterns', '24 hours', '86,400 seconds'],
   ],
-  troubleshooting: [[hours(SECRET_GRACE_MS), timeout], ['5 minutes']],
+  troubleshooting: [
+    [hours(SECRET_GRACE_MS), timeout, hours(MAX_WAIT_MS)],
+    ['5 minutes', '1 second'],
+  ],
 };
 const UNITS =
   'minutes?|hours?|days?|seconds?|ms|KiB|MiB|bytes|characters|levels|fields|segments|patterns|attempts|entries|events|emails|changes|pushes';
-const FIGURE = new RegExp(String.raw`(?<![\w.,:/#-])\d[\d,]* (?:${UNITS})\b`, 'g');
+const FIGURE = new RegExp(String.raw`(?<![\w.,:/#-])(?:\d[\d,]*|an?|one|ten) (?:${UNITS})\b`, 'g');
 
 const guides = readdirSync('functions/site/docs/guides').filter((file) => file.endsWith('.md'));
 const textOf = (guide: string): string =>
@@ -88,7 +107,8 @@ const textOf = (guide: string): string =>
 
 it.each(guides.map((file) => file.slice(0, -3)))('the figures of the guide %s are those of the code', (guide) => {
   const [ofCode, others = []] = FIGURES[guide] ?? [[]];
-  const stated = new Set(textOf(guide).match(FIGURE));
+  const figures = textOf(guide).match(FIGURE) ?? [];
+  const stated = new Set(figures.map((text) => text.replace(/^(?:an?|one) /, '1 ').replace('ten ', '10 ')));
   expect([...stated].sort()).toEqual([...new Set([...ofCode, ...others])].sort());
 });
 
