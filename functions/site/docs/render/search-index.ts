@@ -1,3 +1,4 @@
+import { BASE_URL } from '../../../../lib/http/static.ts';
 import type { Place } from '../search/place.ts';
 import { type Chapter, pathOf } from './chapter.ts';
 
@@ -37,10 +38,11 @@ const ENTITIES: Record<string, string> = {
   '&amp;': '&',
 };
 
-/** Returns the text of markup and then its languages, without drawings, comments and the samples of the API reference. */
+/** Returns the text of markup and then its languages, without drawings, comments, the base URL and the samples of the API reference. */
 const textOf = (html: string): string =>
   [html, ...[...html.matchAll(LANGUAGES)].map(([, language]) => language)]
     .join(' ')
+    .replaceAll(BASE_URL, '') // the index is the same for every base URL
     .replace(/<svg[\s\S]*?<\/svg>|<!--[\s\S]*?-->|<div class="samples">[\s\S]*/g, ' ')
     .replace(/<[^>]+>/g, (tag) => (INLINE.test(tag) ? '' : ' '))
     .replace(/&(?:lt|gt|quot|amp|#39|#x27);/g, (entity) => ENTITIES[entity] ?? '')
