@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../../functions/site/build.ts';
 import { inline } from '../../../functions/site/docs/render/html.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
-import { API_HEADERS } from '../../../lib/http/headers.ts';
+import { API_HEADERS, COMMON_HEADERS } from '../../../lib/http/headers.ts';
 import { ADVICE } from '../../../lib/http/openapi/advice.ts';
 import { apiOperations } from '../../../lib/http/operations.ts';
 import { PROBLEMS, type ProblemCode } from '../../../lib/http/problems.ts';
@@ -17,6 +17,7 @@ const serve = createSite(site, { info() {} });
 
 interface Named {
   name: string;
+  description: string;
   in: string;
   required?: boolean;
 }
@@ -70,6 +71,7 @@ describe('the dashboard', () => {
 
   it('is revalidated every time, and its files have a content hash in their names and are cached', async () => {
     const page = await request('/dashboard');
+    expect(page.headers).toMatchObject({ ...COMMON_HEADERS, 'X-Request-Id': 'request-1' });
     expect(page.headers).toMatchObject({ 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=utf-8' });
     const isolated = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Resource-Policy': 'same-origin' };
     expect(page.headers).toMatchObject({ 'Referrer-Policy': 'no-referrer', ...isolated });
@@ -138,13 +140,15 @@ describe('a page', () => {
   });
 
   it.each([
-    ['/v1/openapi.json', ''],
-    ['/llms.txt', ''],
-    ['/docs/{file}', 'keys.md'],
-    ['/docs/{file}', 'changelog.atom'],
-  ])('is readable for other origins and cacheable for some minutes if it is no page: %s %s', async (resource, file) => {
+    ['/v1/openapi.json', '', 'application/json'],
+    ['/llms.txt', '', 'text/plain; charset=utf-8'],
+    ['/docs/{file}', 'keys.md', 'text/markdown; charset=utf-8'],
+    ['/docs/{file}', 'changelog.atom', 'application/atom+xml; charset=utf-8'],
+  ])('is readable for other origins and cacheable for some minutes if it is no page: %s %s', async (resource, file, type) => {
     const { headers } = await request(resource, { file });
     expect(headers).toMatchObject({
+      ...API_HEADERS,
+      'Content-Type': type,
       'Access-Control-Allow-Origin': '*',
       'Cross-Origin-Resource-Policy': 'cross-origin',
       'Cache-Control': 'public, max-age=300',
@@ -189,7 +193,7 @@ describe('the OpenAPI document', () => {
   it('has the parameters, members, examples and responses of each operation in the reference', async () => {
     const { paths, components } = JSON.parse((await request('/v1/openapi.json')).body);
     for (const operation of Object.values(paths as Record<string, object>).flatMap(Object.values)) {
-      const { summary, tags, parameters, requestBody, responses } = operation;
+      const { summary, description, tags, parameters, requestBody, responses } = operation;
       const file = `api-${tags[0].toLowerCase().replaceAll(' ', '-')}.md`;
       const { body } = await request('/docs/{file}', { file });
       const [section = ''] = body.split(`\n## ${summary}\n`)[1]?.split('\n## ') ?? [];
@@ -197,16 +201,18 @@ describe('the OpenAPI document', () => {
       const { example = '' } = Object.values(success.content ?? {})[0] ?? {};
       const linked = '[`$1`](https://api.example.com/live/docs/errors.md#$1)';
       const expected = {
-        Parameters: (parameters as Named[]).flatMap(({ name, in: place, required }) => [
+        Parameters: (parameters as Named[]).flatMap(({ name, in: place, required, description: meaning }) => [
           `- \`${name}\` ${place}, `,
           lineOf(name, required),
+          meaning,
         ]),
-        Body: membersIn(requestBody?.content, components.schemas),
+        Body: [requestBody?.description ?? '', ...membersIn(requestBody?.content, components.schemas)],
         [`Response ${status}`]: [success.description ?? '', ...membersIn(success.content, components.schemas)],
         'Other responses': others.map(
           ([code, { description }]) => `- ${code} ${description?.replace(/`(\w+)`/g, linked)}\n`,
         ),
       };
+      expect(section, summary).toContain(description);
       for (const [heading, texts] of Object.entries(expected)) {
         const [part = ''] = section.replace(/ +/g, ' ').split(`\n### ${heading}\n`)[1]?.split('\n### ') ?? [];
         for (const text of texts) expect(part, `${summary}: ${heading}`).toMatch(text);
@@ -285,6 +291,19 @@ describe('a page of the documentation', () => {
     expect(reference).not.toContain('import os, requests');
   });
 
+  it('names the language of each code block, and shows no two with the same tab', () => {
+    for (const [path, { text }] of pages) {
+      const groups = text.match(/<div class="tabs">[\s\S]*?<\/div>|<figure[\s\S]*?<\/figure>/g) ?? [];
+      for (const group of groups) {
+        const languages = [...group.matchAll(/<figure data-language="(.*?)">/g)].map(([, language]) => language);
+        expect([languages.includes(''), new Set(languages).size], `${path}: ${group}`).toEqual([
+          false,
+          languages.length,
+        ]);
+      }
+    }
+  });
+
   it('lists each type of event with its meaning, its members and a sample', async () => {
     const { body } = await request('/docs/{file}', { file: 'events.md' });
     const { data } = JSON.parse((await request('/v1/event-types')).body);
@@ -337,11 +356,12 @@ describe('a page of the documentation', () => {
   });
 
   it('does not exist for a browser with a page that has the same policy', async () => {
-    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const { statusCode, headers: sent, body } = await request('/docs/{file}', { file: 'nothing', headers });
     const { headers: ofPage } = await request('/docs');
     expect([statusCode, sent]).toEqual([404, ofPage]);
     expect(body).toContain('<h1>Page not found</h1>');
+    expect(body).not.toContain('class="neighbors"');
     for (const [, name = ''] of body.matchAll(/<li><a href="([\w-]+)">/g))
       expect((await request('/docs/{file}', { file: name })).statusCode, name).toBe(200);
     const asset = await request('/dashboard/{file}', { file: 'nothing', headers });

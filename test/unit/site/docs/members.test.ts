@@ -18,6 +18,11 @@ it('states types and limits', () => {
   const html = membersOf({ $ref: '#/components/schemas/CreateWebhook' });
   expect(html).toContain('<code>description</code> <small>string | null, optional</small>');
   expect(html).toContain('<small class="limits">1 to 500</small>'); // of a named schema
+  const own = membersOf({
+    properties: { a: { type: 'string', maxLength: 9, format: 'uri' }, b: { enum: ['x', 'y'] } },
+  });
+  expect(own).toContain('<small class="limits">at most 9 characters · format uri</small>');
+  expect(own).toContain('<small>&quot;x&quot; | &quot;y&quot;, optional</small>');
 });
 
 it.each([
