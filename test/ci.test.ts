@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { JAVA_VERSION } from '../infra/local/services/database.ts';
 import { settingsOf } from '../infra/settings.ts';
+import { PLANTED_BUGS } from './memory/simulation/planted-bugs.ts';
 
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
@@ -101,6 +102,41 @@ describe('the threat model', () => {
   });
 });
 
+describe('a Markdown file', () => {
+  const texts = new Map(
+    ['.', '.github', 'infra', 'lib', 'test'].flatMap((folder) =>
+      readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
+        .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+        .map((name) => [join(folder, name), readFileSync(join(folder, name), 'utf8')]),
+    ),
+  );
+  /** The anchor that GitHub gives a heading. */
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+
+  it('links only to files and headings that exist', () => {
+    const links = [...texts].flatMap(([file, text]) =>
+      [...text.matchAll(/(?:\]\(|src=")(?!\w+:|\.\.\/\.\.\/(?:actions|releases)\b)([^#)"\s]*)(?:#([^)"\s]+))?/g)].map(
+        ([link, path = '', anchor]) => ({
+          link: `${file}: ${link}`,
+          to: path ? join(dirname(file), path) : file,
+          anchor,
+        }),
+      ),
+    );
+    expect(links.length).toBeGreaterThan(100);
+    const isBroken = ({ to, anchor }: (typeof links)[number]) => {
+      const headings = [...(texts.get(to)?.matchAll(/^#+ (.*)$/gm) ?? [])].map(([, heading = '']) => anchorOf(heading));
+      return !existsSync(to) || (anchor !== undefined && !headings.includes(anchor));
+    };
+    expect(links.filter(isBroken).map(({ link }) => link)).toEqual([]);
+  });
+});
+
 describe('the README', () => {
   const readme = readFileSync('README.md', 'utf8');
 
@@ -110,6 +146,24 @@ describe('the README', () => {
     expect(Object.keys(optionalDependencies)).toEqual(['@dynoxide/linux-x64']);
     expect(readme).toContain(`On **Linux or macOS** with Node ${node.replace('>=', '')} or newer (on Windows in WSL)`);
     expect(readFileSync('infra/local/README.md', 'utf8')).toContain(`Java ${JAVA_VERSION}`);
+  });
+
+  it('states the lowest and the highest costs of an event', () => {
+    const [table = ''] = readFileSync('infra/COSTS.md', 'utf8').split('| each further KB');
+    const sums = [...table.matchAll(/^\|.*?\| ([\d.]+) \|/gm)].map(([, sum]) => Number(sum));
+    expect(readme).toContain(`cost **$${Math.min(...sums)} to $${Math.max(...sums)}**`);
+  });
+
+  it('of the tests has the counts of planted bugs and surviving changes', () => {
+    const [, survivors, places] =
+      /(\d+) survive, .* of ([\d,]+)\./.exec(readFileSync('test/measure/mutation/README.md', 'utf8')) ?? [];
+    const text = readFileSync('test/README.md', 'utf8');
+    expect(text.match(/plant \d+ bugs|[\d,]+ places|\d+ changes survive/g)).toEqual([
+      `${places} places`,
+      `plant ${Object.keys(PLANTED_BUGS).length} bugs`,
+      `${places} places`,
+      `${survivors} changes survive`,
+    ]);
   });
 
   it('names the default stack', () => {
