@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
@@ -98,6 +98,29 @@ it.each([
   const { stdout } = await run(`ops ${name} --help`);
   expect(stdout).toMatch(/ --stack NAME +the CloudFormation stack of a deployment/);
   expect(stdout).toContain(` of a deployment${usual}\n`);
+});
+
+it('has the commands and options that the documentation uses', async () => {
+  const guides = readdirSync('functions/site/docs/guides').map((name) => `functions/site/docs/guides/${name}`);
+  const files = ['README.md', 'infra/README.md', 'infra/RUNBOOK.md', 'lib/client/README.md', ...guides];
+  const uses = files.flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8')
+        .replace(/\s*\\\n\s*/g, ' ')
+        .matchAll(/(?:npm run (ops|dev) --|npx --no document-sync) (\w+)(?: ([a-z][\w-]*))?([^`\n]*)/g),
+    ].map(([use, group = 'dev', name, operation, options = '']) => ({
+      use,
+      line: `${group} ${name}`,
+      operation,
+      options,
+    })),
+  );
+  expect(new Set(uses.map(({ line }) => line))).toEqual(new Set(COMMANDS));
+  for (const { use, line, operation = '', options } of uses) {
+    const { stdout } = await run(`${line} --help`);
+    const words = [...(options.match(/(?<= )--[a-z-]+/g) ?? []), ...(line === 'dev trigger' ? [] : [operation])];
+    for (const word of words) expect(stdout, use).toContain(word);
+  }
 });
 
 const TIME = '2026-01-31T12:00:00Z';

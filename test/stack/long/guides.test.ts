@@ -87,10 +87,12 @@ it('follows the quickstart from an empty folder to a verified webhook in its own
       `until command curl -s -o /dev/null http://127.0.0.1:${port}; do kill -0 $!; sleep 0.1; done`,
       ...change.map(own),
       'until grep -q verified receiver.log; do kill -0 $!; sleep 0.1; done; cat receiver.log',
+      ...(await codeOf('quickstart', 'curl', 'events-from-your-own-sync-engine')),
+      ...(await codeOf('quickstart', 'curl', 'clean-up')),
     ],
     home,
   );
-  expect(printed).toMatch(/\nverified document\.changed evt_\w+\n$/);
+  expect(printed).toMatch(/\nverified document\.changed evt_\w+\n{"id":"evt_\w+",.*"org:acme:from-my-engine"/);
 });
 
 /** Tests do not use the registry, so the folder has the packages that `npm ci` installed. */
