@@ -119,6 +119,21 @@ describe('the documentation', () => {
   });
 });
 
+it('has tabs and a search in a browser that blocks cookies, which include its storage', async () => {
+  const page = await dashboard.open('/docs');
+  await page.addInitScript(() => {
+    const get = () => {
+      throw new DOMException('Access is denied', 'SecurityError');
+    };
+    Object.defineProperty(window, 'localStorage', { get });
+  });
+  await page.goto(`${service.stack.baseUrl}/docs/receiving`);
+  await page.getByRole('tab', { name: 'Go', exact: true }).first().click();
+  await page.getByText('hmac.Equal').waitFor();
+  await page.getByRole('combobox').fill('lease renews closes');
+  await page.getByRole('option').first().waitFor();
+});
+
 describe('the API reference', () => {
   it('calls the API that serves it', async () => {
     const project = await service.project();

@@ -1,5 +1,17 @@
 const NAME = 'docs.language';
 
 /** The language of code samples in the docs and the dashboard, such as `Python`. Empty until the user selects one. */
-export const chosenLanguage = (): string => localStorage.getItem(NAME) ?? '';
-export const chooseLanguage = (language: string): void => localStorage.setItem(NAME, language);
+export function chosenLanguage(): string {
+  try {
+    return localStorage.getItem(NAME) ?? '';
+  } catch {
+    return ''; // a browser without cookies throws
+  }
+}
+
+/** Remembers a language. A browser without cookies forgets it with the page. */
+export function chooseLanguage(language: string): void {
+  try {
+    localStorage.setItem(NAME, language);
+  } catch {}
+}
