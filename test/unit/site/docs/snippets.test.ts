@@ -8,6 +8,8 @@ import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
 import { isPattern, matchesPattern } from '../../../../lib/documents/patterns.ts';
 import { allOperations } from '../../../../lib/http/operations.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
+import { memoryService } from '../../../support/memory-service.ts';
+import { createWebhook, publish } from '../../../support/requests.ts';
 
 const guide = (name: string) => readFileSync(`functions/site/docs/guides/${name}.md`, 'utf8');
 
@@ -130,6 +132,26 @@ describe('the guide to troubleshooting', () => {
     );
     expect(fixes.sort()).toEqual(Object.keys(FAILURES).sort());
   });
+});
+
+it('shows a problem and a delivery as the service sends them', async () => {
+  const service = memoryService();
+  const client = await (await service.project()).client('live');
+  const problem = JSON.parse(snippetsIn(guide('conventions'), 'Errors').get('json') ?? '');
+  const { body } = await client('POST', '/v1/tokens', { body: { documents: ['a'], permissions: ['read'], ttl: 0 } });
+  const type = body.type.replace(/^.*(?=\/docs)/, '{base_url}');
+  expect({ ...body, type, request_id: '…' }).toEqual(problem);
+
+  const endpoint = service.endpoint();
+  await createWebhook(client, endpoint.url);
+  await publish(client);
+  await service.settle();
+  const shown = snippetsIn(guide('receiving'), 'The request').get('http') ?? '';
+  const [sent] = endpoint.received;
+  const headers = Object.keys(sent?.headers ?? {}).map((name) => name.toLowerCase());
+  const stated = [...shown.matchAll(/^([\w-]+): /gm)].map(([, name = '']) => name.toLowerCase());
+  expect(headers).toEqual(expect.arrayContaining(stated));
+  expect([...shown.matchAll(/"(\w+)":/g)].map(([, name]) => name)).toEqual(Object.keys(JSON.parse(String(sent?.body))));
 });
 
 const names = readdirSync('functions/site/docs/guides').map((file) => file.replace('.md', ''));
