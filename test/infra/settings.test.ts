@@ -48,6 +48,32 @@ describe('the settings', () => {
     expect(() => settingsOf(settings)).toThrow(message);
   });
 
+  it.each<SettingsInput>([
+    { stackName: `A${'b-1'.repeat(42)}c` },
+    { senderEmail: "o'hara+news@mail.example.co.uk", securityContact: 'https://example.com/?form=1' },
+    { alarms: { topicArn: 'arn:aws-us-gov:sns:us-gov-west-1:111122223333:ops_1-pager' } },
+    {
+      domain: { name: 'a-1.b.xn--p1ai', certificateArn: 'arn:aws-cn:acm:cn-north-1:111122223333:certificate/0c1d-2e' },
+    },
+    {
+      table: {
+        name: 'A.b_c-1',
+        streamArn: 'arn:aws-cn:dynamodb:cn-north-1:111122223333:table/A.b_c-1/stream/2026-01-31T12:00:00.000',
+      },
+    },
+    {
+      egress: {
+        vpcId: 'vpc-01234567',
+        subnetIds: ['subnet-01234567'],
+        sourceAddresses: ['203.0.113.255', '192.0.2.0'],
+      },
+    },
+    { webAclArn: 'arn:aws-us-gov:wafv2:us-gov-west-1:111122223333:regional/webacl/acl_1-a/0c1d-2e' },
+    { deliverConcurrency: 1000, batchingSeconds: 0, throttles: { methodPerSecond: 1, projectPerSecond: 10_000 } },
+  ])('accept unusual values and limits: %o', (settings) => {
+    expect(settingsOf(settings)).toMatchObject(settings);
+  });
+
   it('accept the retention periods of CloudWatch', () => {
     const periods = Object.values(RetentionDays).filter((days) => typeof days === 'number');
     for (const logRetentionDays of periods.filter((days) => days !== RetentionDays.INFINITE))

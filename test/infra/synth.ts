@@ -57,8 +57,8 @@ export const table = {
 
 export const network = {
   vpcId: 'vpc-0123456789abcdef0',
-  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
-  sourceAddresses: ['192.0.2.1'],
+  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1', 'subnet-0123456789abcdef2'],
+  sourceAddresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
 };
 export const topicArn = 'arn:aws:sns:eu-west-1:111122223333:ops';
 
@@ -107,5 +107,5 @@ export const extremes: SettingsInput = {
   deliverConcurrency: 2,
   batchingSeconds: 5,
   throttles: { methodPerSecond: 10_000, projectPerSecond: 2501 },
-  egress: { ...network, subnetIds: network.subnetIds.slice(1), sourceAddresses: [] },
+  egress: { ...network, subnetIds: network.subnetIds.slice(2), sourceAddresses: [] },
 };
