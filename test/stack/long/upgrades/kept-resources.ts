@@ -1,8 +1,17 @@
 import { withReferences } from '../../../infra/resources.ts';
 
-/** Properties whose change makes CloudFormation replace a resource (the `createOnlyProperties` of its resource schema). */
+/**
+ * Properties whose change makes CloudFormation replace a resource (the `createOnlyProperties` of its resource schema). DynamoDB cannot
+ * change an index or an enabled stream, so an update of them fails, or begins a new stream without the unread records.
+ */
 const CREATE_ONLY: Record<string, readonly string[]> = {
-  'AWS::DynamoDB::Table': ['TableName', 'ImportSourceSpecification', 'KeySchema'],
+  'AWS::DynamoDB::Table': [
+    'TableName',
+    'ImportSourceSpecification',
+    'KeySchema',
+    'GlobalSecondaryIndexes',
+    'StreamSpecification',
+  ],
   'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
   'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix', 'BucketNamespace'],
   'AWS::KMS::Key': [],
