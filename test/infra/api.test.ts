@@ -78,6 +78,12 @@ describe('the API', () => {
     }
   });
 
+  it('is deployed after all of its parts, because a deployment contains only the parts that exist', () => {
+    const [{ DependsOn } = {}] = Object.values(template.findResources('AWS::ApiGateway::Deployment'));
+    const parts = [...partsOf('Method'), ...partsOf('Resource'), ...partsOf('GatewayResponse')].map(([id]) => id);
+    expect(parts.filter((id) => !DependsOn.includes(id))).toEqual([]);
+  });
+
   it('throttles every method without a credential separately', () => {
     const [, ...others] = stage.MethodSettings;
     const throttled = others.map(
