@@ -55,6 +55,22 @@ describe('the workflow', () => {
   });
 });
 
+it('Dependabot updates every list of dependencies', () => {
+  const files = execFileSync('git', ['ls-files', '*package.json', '*requirements.txt'], { encoding: 'utf8' }).split(
+    '\n',
+  );
+  const kinds = { 'package.json': 'npm', 'requirements.txt': 'pip' } as const;
+  const expected = files.filter(Boolean).map((path) => {
+    const [, folder = '', name = ''] = /^(?:(.*)\/)?([^/]+)$/.exec(path) ?? [];
+    return `${kinds[name as keyof typeof kinds]} /${folder}`;
+  });
+  const updates = readFileSync('.github/dependabot.yml', 'utf8').matchAll(
+    /package-ecosystem: (\S+)\n +directory: (\S+)/g,
+  );
+  const updated = [...updates].map(([, kind, folder]) => `${kind} ${folder}`);
+  expect(updated.sort()).toEqual([...expected, 'github-actions /'].sort());
+});
+
 describe('a release', () => {
   const [, newest = ''] = /^## \[(\d.*?)\]/m.exec(readFileSync('CHANGELOG.md', 'utf8')) ?? [];
   const [, indented = ''] = /name: Create the files of the release\n +run: \|\n((?: {10}.*\n)+)/.exec(release) ?? [];
