@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { idIn, resourcesOf } from './resources.ts';
 import { everyOption, synth } from './synth.ts';
 
 const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
@@ -24,4 +25,26 @@ it('the runbook finds resources by their logical ids, and names alarms by a part
   expect([exact.length > 20, alarms.length > 5]).toEqual([true, true]);
   expect(exact.filter((name) => !ids.includes(name))).toEqual([]);
   expect(alarms.filter((name) => !ids.some((id) => id.includes(name)))).toEqual([]);
+});
+
+it('the runbook names the log group of every function whose errors an alarm watches', () => {
+  const template = synth(everyOption);
+  const functions = Object.fromEntries(resourcesOf(template, 'AWS::Lambda::Function'));
+  const [, section = ''] = /\n## Function errors\n([\s\S]*?)\n## /.exec(runbook) ?? [];
+  const [[, { Metrics }] = ['', {}]] = resourcesOf(template, 'AWS::CloudWatch::Alarm').filter(([id]) =>
+    id.includes('WorkerErrors'),
+  );
+  const watched = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: { Dimensions: { Value: object }[] } } }) =>
+    MetricStat ? [idIn(functions[idIn(MetricStat.Metric.Dimensions[0]?.Value)]?.LoggingConfig.LogGroup)] : [],
+  );
+  expect(watched).toContain('DeliverLogs');
+  for (const logs of watched) expect(section).toContain(`\`${logs.replace(/Logs$/, '')}\``);
+});
+
+// Otherwise zsh, the shell of macOS, reports "no matches found".
+it.each(['README.md', 'infra/README.md', 'infra/RUNBOOK.md'])('%s quotes the brackets in commands', (path) => {
+  const text = readFileSync(path, 'utf8');
+  const commands = [...text.matchAll(/```sh\n([\s\S]*?)```|`((?:aws|npm|npx) [^`]+)`/g)].map(([code]) => code);
+  expect(commands.length).toBeGreaterThan(2);
+  expect(commands.filter((code) => /[[\]*?]/.test(code.replace(/'[^']*'|"[^"]*"/g, '')))).toEqual([]);
 });
