@@ -6,7 +6,7 @@ const PATH = 'infra/RUNBOOK.md';
 /** The URL of the runbook in the repository with this remote, or its path in the checkout without one. Contains no credentials. */
 export function runbookOf(remote: string): string {
   const [, scheme, host, port = '', repository] =
-    /^(?:(https|ssh):\/\/(?:[^@/]*@)?|[^@/:]+@)([\w.-]+)(?:(:\d+)\/|[:/])(.+?)(?:\.git)?\/?$/.exec(remote) ?? [];
+    /^(?:(https|ssh):\/\/(?:[^/]*@)?|[^@/:]+@)([\w.-]+)(?:(:\d+)\/|[:/])(.+?)(?:\.git)?\/?$/.exec(remote) ?? [];
   return host ? `https://${host}${scheme === 'https' ? port : ''}/${repository}/blob/HEAD/${PATH}` : PATH;
 }
 

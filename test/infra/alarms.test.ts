@@ -61,6 +61,7 @@ describe('an alarm', () => {
   it.each([
     ['https://github.com/acme/sync.git', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['https://user:token@github.com/acme/sync/', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
+    ['https://a@acme.com:token@github.com/acme/sync', 'https://github.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['https://git.example.com:8443/acme/sync', 'https://git.example.com:8443/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['git@gitlab.com:acme/team/sync.git', 'https://gitlab.com/acme/team/sync/blob/HEAD/infra/RUNBOOK.md'],
     ['ssh://git@git.example.com:2222/acme/sync.git', 'https://git.example.com/acme/sync/blob/HEAD/infra/RUNBOOK.md'],
