@@ -1,5 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +19,7 @@ import { PLANTED_BUGS } from './memory/simulation/planted-bugs.ts';
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
 const release = readFileSync('.github/workflows/release.yml', 'utf8');
-const { engines, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { engines, optionalDependencies, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 describe('the workflow', () => {
   it('runs .ci/run on the oldest supported Node', () => {
@@ -52,6 +61,44 @@ describe('the workflow', () => {
     );
     expect(blocks).toEqual(permissions);
     expect(text.match(/permissions:/g)).toHaveLength(permissions.length);
+  });
+});
+
+describe('.ci/run', () => {
+  const STUB = `#!/usr/bin/env bash
+line="\${0##*/} $*"; echo "$line" >> "$LOG"; echo 'version "17'
+file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
+[ -z "$file" ] || echo '{"numPassedTests":1,"numFailedTests":0,"testResults":[]}' > "$file"
+[[ "$line" != "python3 -m venv"* ]] || { mkdir -p "$3/bin"; cp "$0" "$3/bin/pip"; }
+[[ -z "$FAILING" || "$line" != "$FAILING"* ]]`;
+
+  /** Runs the script with commands that do nothing, except that those with this beginning fail. */
+  function run(FAILING = '') {
+    const directory = mkdtempSync(join(tmpdir(), 'ci-'));
+    for (const folder of ['bin', '.ci']) mkdirSync(join(directory, folder));
+    copyFileSync('.ci/run', join(directory, '.ci/run'));
+    for (const name of ['npm', 'npx', 'python3', 'java', 'go', 'apt-get'])
+      writeFileSync(join(directory, 'bin', name), STUB, { mode: 0o755 });
+    const LOG = join(directory, 'log');
+    const env = { ...process.env, PATH: `${join(directory, 'bin')}:${process.env.PATH}`, LOG, FAILING };
+    const { status, stdout } = spawnSync(join(directory, '.ci/run'), { env, encoding: 'utf8' });
+    const ran = readFileSync(LOG, 'utf8').split('\n');
+    rmSync(directory, { recursive: true });
+    return { status, ran, last: stdout.trim().split('\n').at(-1) };
+  }
+
+  it('passes if every check and suite of package.json does, and fails with any of them', () => {
+    const { status, ran, last } = run();
+    expect([status, last]).toEqual([0, '6 passed, 0 failed']);
+    const checks = Object.keys(scripts).filter((name) => /^(test.*|typecheck|lint|synth)$/.test(name));
+    const commands = checks.map((name) => (name === 'test' ? 'npm test' : `npm run ${name}`));
+    for (const command of [...commands, 'npx node test/measure/fuzz/main.ts']) {
+      expect(
+        ran.some((line) => line.startsWith(command)),
+        command,
+      ).toBe(true);
+      expect(run(command).status, command).toBe(1);
+    }
   });
 });
 
