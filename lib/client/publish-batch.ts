@@ -52,7 +52,8 @@ export async function publishBatch(
     const body = `{"events":[${events.join()}]}`;
     const headers = { 'Idempotency-Key': idempotencyKey };
     const { response, text } = await post(access, '/v1/events/batch', body, headers, ended);
-    return response.ok ? { type: 'published' } : outcomeOf(response, text);
+    // The page of a proxy, such as its login, has another successful status.
+    return response.status === 202 ? { type: 'published' } : outcomeOf(response, text);
   } catch (error) {
     const { message } = error as Error;
     const cause = causeOf(error);

@@ -168,6 +168,7 @@ describe('a failed request', () => {
     [409, { code: 'idempotency_in_progress' }, '409 idempotency_in_progress: Rejected.'],
     [400, { message: 'from a proxy' }, '400 without a problem document'],
     [400, '<h1>Bad request</h1>', '400 without a problem document'],
+    [200, '<h1>Sign in</h1>', '200 without a problem document'], // after a redirect of a proxy
   ])('keeps its events after %i %o', async (status, problem, reason) => {
     const { accepted, access } = ingest({ fate: (_, count) => (count === 1 ? { status, problem } : 'works') });
     const { publishAll, rejected, reasons } = await reporting(access);
