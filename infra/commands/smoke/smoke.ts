@@ -95,18 +95,31 @@ async function attempt(name: string, work: () => Promise<void>) {
   }
 }
 
-/** Deletes the resources of a run, including those whose response was lost. A revoked key remains in the list of keys. */
+/**
+ * Deletes the resources of a run, including those whose response was lost. A revoked key remains in the list of keys. A list that
+ * fails does not keep the resources of the other lists.
+ */
 async function cleanUp({ name, admin }: Run): Promise<void> {
   const requests: [method: string, path: string][] = [];
-  for await (const { id, description } of entriesOf(admin, '/v1/webhooks?environment=sandbox&limit=100'))
-    if (description === name) requests.push(['DELETE', `/v1/webhooks/${id}?environment=sandbox`]);
-  for await (const { document_key } of entriesOf(admin, `/v1/documents?environment=sandbox&limit=100&prefix=${name}`))
-    requests.push(['DELETE', `/v1/documents/${document_key}?environment=sandbox`]);
-  for await (const key of entriesOf(admin, '/v1/keys?limit=100'))
-    if (key.name === name && key.status !== 'revoked') requests.push(['POST', `/v1/keys/${key.id}/revoke`]);
+  const lists = [
+    async () => {
+      for await (const { id, description } of entriesOf(admin, '/v1/webhooks?environment=sandbox&limit=100'))
+        if (description === name) requests.push(['DELETE', `/v1/webhooks/${id}?environment=sandbox`]);
+    },
+    async () => {
+      const list = `/v1/documents?environment=sandbox&limit=100&prefix=${name}`;
+      for await (const { document_key } of entriesOf(admin, list))
+        requests.push(['DELETE', `/v1/documents/${document_key}?environment=sandbox`]);
+    },
+    async () => {
+      for await (const key of entriesOf(admin, '/v1/keys?limit=100'))
+        if (key.name === name && key.status !== 'revoked') requests.push(['POST', `/v1/keys/${key.id}/revoke`]);
+    },
+  ];
   const left: string[] = [];
-  for (const request of requests)
-    await admin(...request, [200, 204, 404]).catch(({ message }: Error) => left.push(message));
+  const fail = ({ message }: Error) => void left.push(message);
+  for (const list of lists) await list().catch(fail);
+  for (const request of requests) await admin(...request, [200, 204, 404]).catch(fail);
   if (left.length > 0) throw new Error(`resources of ${name} are left: ${left.join('; ')}`);
 }
 

@@ -172,14 +172,20 @@ describe('a check fails', () => {
     expect(await outcomeOf(SIGNED, { tunnel: { request } })).toMatchObject({ outcome: 'failed', reason });
   });
 
-  it('when the clean-up cannot delete resources, of which it tries every one', async () => {
+  it.each([
+    ['delete', 'DELETE', / are left: DELETE \/v1\/webhooks\/.*: 500.*; DELETE \/v1\/documents\/.*: 500/],
+    ['list', 'GET', / are left: GET \/v1\/webhooks: 500.*; GET \/v1\/documents: 500/],
+  ])('when the clean-up cannot %s resources, of which it tries every one', async (_, method, reason) => {
+    const revoked: number[] = [];
     const response: Breakage['response'] = (response, request) => {
-      if (isOn('DELETE', /^\/v1\/(webhooks|documents)/)(request)) response.status = 500;
+      if (isOn(method, /^\/v1\/(webhooks|documents).*[?&]environment=sandbox/)(request)) response.status = 500;
+      if (isOn('POST', /\/revoke$/)(request)) revoked.push(response.status);
     };
     expect(await outcomeOf(SIGNED, { service: { response } }, CLEAN_UP)).toMatchObject({
       outcome: 'failed',
-      reason: expect.stringMatching(/are left: DELETE \/v1\/webhooks\/.*: 500.*; DELETE \/v1\/documents\/.*: 500/),
+      reason: expect.stringMatching(reason),
     });
+    expect(revoked).toEqual([200]); // the key of the run
   });
 
   it.each([
