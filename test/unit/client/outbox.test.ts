@@ -56,6 +56,23 @@ describe('an outbox in a file', () => {
     expect(up.requests.map(({ events }) => revisionsOf(events))).toEqual([[1, 2, 3], [4]]);
   });
 
+  it('continues with a file of an earlier version', () => {
+    const file = newFile();
+    const database = new DatabaseSync(file);
+    database.exec('CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT, batch TEXT)');
+    database.exec(`INSERT INTO events (event, batch) VALUES ('1', 'key'), ('2', NULL)`);
+    database.close();
+    const outbox = sqliteOutbox(file);
+    outbox.add('3');
+    const events = [
+      { id: 1, event: '1', batch: 'key' },
+      { id: 2, event: '2', batch: null },
+      { id: 3, event: '3', batch: null },
+    ];
+    expect(outbox.first(10)).toMatchObject(events);
+    outbox.close?.();
+  });
+
   it('writes each complete change to the disk before it continues, so that a power failure loses nothing', () => {
     const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
     const outbox = sqliteOutbox(newFile());

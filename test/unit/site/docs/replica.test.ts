@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { snippetsIn } from '../../../../functions/site/docs/render/guides.ts';
+import { applyChange } from '../../../../lib/client/replica.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 import { memoryService } from '../../../support/memory-service.ts';
 import { createWebhook } from '../../../support/requests.ts';
@@ -91,4 +92,15 @@ for line in sys.stdin:
   const printed = execFileSync('python3', [fileWith('copy.py', program)], { input, encoding: 'utf8' });
   const copies = printed.trim().split('\n');
   expect(copies.map((copy) => JSON.parse(copy))).toEqual(recorded.map(({ fields }) => fields));
+});
+
+it('changes a replica that an earlier version of the npm package stored as JSON', () => {
+  const kept = { a: { value: 1, revision: 2 }, b: { value: null, revision: 3 } };
+  const stored = JSON.stringify({ revision: 3, cleared: 1, fields: { ...kept, c: { value: 1, revision: 2 } } });
+  const data = { revision: 4, changes: [{ field: 'c', new_value: 'x' }] };
+  expect(JSON.parse(JSON.stringify(applyChange(JSON.parse(stored), { type: 'document.changed', data })))).toEqual({
+    revision: 4,
+    cleared: 1,
+    fields: { ...kept, c: { value: 'x', revision: 4 } },
+  });
 });
