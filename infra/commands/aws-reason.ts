@@ -1,7 +1,7 @@
 interface SdkError {
   name: string;
   message: string;
-  /** Node.js sets it if there was no response. */
+  /** Node.js sets it if there was no response. The error for a host with several addresses has no message. */
   code?: string;
   $metadata?: object;
 }
@@ -9,7 +9,9 @@ interface SdkError {
 /** Explains an error of the AWS SDK in one sentence. `undefined` for other errors. */
 export function awsReason(error: unknown): string | undefined {
   const { name, message, code, $metadata } = error as SdkError;
-  const reason = String(message).split('\n')[0]?.replace(/\.?$/, '.');
+  const reason = String(message || code)
+    .split('\n')[0]
+    ?.replace(/\.?$/, '.');
   if (message === 'Region is missing')
     return 'There is no AWS region. Set AWS_REGION, or a region in your AWS profile.';
   if (name === 'CredentialsProviderError' && message.startsWith('Could not load credentials'))

@@ -9,7 +9,20 @@ import { DIRECTORY_OPTION, readStackFile, request } from './target.ts';
 
 /** The longest pause between two calls, so that a command soon notices that another one has finished. */
 const MAX_PAUSE_MS = 10_000;
-const ACTIONS = ['list', 'create', 'show', 'suspend', 'resume', 'create-key', 'export', 'delete', 'enable-webhooks'];
+/** The shortest pause, because the clock of this machine can be ahead. */
+const MIN_PAUSE_MS = 1000;
+/** Each action with the options that only some actions have. */
+const ACTIONS: Record<string, readonly string[]> = {
+  list: [],
+  create: ['name', 'email'],
+  show: [],
+  suspend: [],
+  resume: [],
+  'create-key': [],
+  export: ['output'],
+  delete: ['name'],
+  'enable-webhooks': ['since', 'until', 'project', 'dry-run'],
+};
 const WITHOUT_ID = ['list', 'create', 'enable-webhooks'];
 
 export const projects = command(
@@ -42,8 +55,16 @@ export const projects = command(
   },
   async ({ values, positionals: [action = '', id = '', ...more] }, shell) => {
     const { name, email, since = '', until, project, 'dry-run': dry_run, output = '' } = values;
-    if (!ACTIONS.includes(action))
-      throw new UserError(`Name what to do: ${ACTIONS.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`);
+    if (!Object.hasOwn(ACTIONS, action))
+      throw new UserError(
+        `Name what to do: ${Object.keys(ACTIONS)
+          .join(', ')
+          .replace(/, (?=[^,]+$)/, ' or ')}.`,
+      );
+    // An ignored option is dangerous: `delete --dry-run` would delete.
+    for (const option of Object.values(ACTIONS).flat())
+      if ((values as Record<string, unknown>)[option] && !ACTIONS[action]?.includes(option))
+        throw new UserError(`${action} has no option --${option}.`);
     if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
     if (action === 'enable-webhooks' && (id || !since))
       throw new UserError('Pass --since TIME, and --project ID for only one project.');
@@ -130,7 +151,7 @@ async function deleteProject(call: Call, id: string, given: string | undefined, 
     const line = `Removed ${items_removed} items${pass}.`;
     if (line !== said) say(line);
     said = line;
-    if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(0, Date.parse(waits_until) - Date.now())));
+    if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, Date.parse(waits_until) - Date.now())));
   }
 }
 

@@ -1,4 +1,6 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import * as v from 'valibot';
+import { timestampInput } from '../../lib/schema.ts';
 import { UserError } from '../user-error.ts';
 
 /** An option for `parseArgs`, with its description and the placeholder of its value in the help. */
@@ -61,7 +63,7 @@ export function integer(option: string, text: string, min: number, max: number):
 
 /** A time in milliseconds. Throws `UserError` if it is not a past time with a time zone. */
 export function pastTime(name: string, text = ''): number {
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
-  if (isTime && Date.parse(text) <= Date.now()) return Date.parse(text);
+  const { success, output } = v.safeParse(timestampInput, text);
+  if (success && output <= Date.now()) return output;
   throw new UserError(`${name} must be a past time with a time zone, such as 2026-01-31T12:00:00Z.`);
 }

@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, type Shell } from '../../infra/commands/command.ts';
@@ -9,6 +11,7 @@ import { dev } from '../../infra/commands/dev.ts';
 import { openExport } from '../../infra/commands/export-file.ts';
 import { ops } from '../../infra/commands/ops.ts';
 import { request } from '../../infra/commands/target.ts';
+import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { freePort, listen } from '../support/endpoints.ts';
@@ -131,8 +134,10 @@ it.each<[string, string | RegExp]>([
   ['ops restore --stack none --at noon', PAST_TIME],
   ['ops restore --stack none --at 2999-01-31T12:00:00Z', PAST_TIME],
   ['ops restore --stack none --at 2026-01-31T12:00:00', PAST_TIME],
+  ['ops restore --stack none --at 2025-06-31T12:00:00Z', PAST_TIME], // `Date` would use the next day
   [`ops restore --at ${TIME}`, STACK],
   [`ops restore --stack none --at ${TIME} --events 1441`, '--events must be an integer from 0 to 1440.'],
+  [`ops restore --stack none --at ${TIME} --events ''`, '--events must be an integer from 0 to 1440.'],
   ['ops replay events', STACK],
   ['ops replay events --stack service', 'The stack service has no output FailedEventsBucket.'],
   ['ops replay events bucket', REPLAYS],
@@ -155,6 +160,12 @@ it.each<[string, string | RegExp]>([
   ['ops projects create --stack none --name Acme', 'Pass --name and --email.'],
   ['ops projects create --stack none --email a@example.com', 'Pass --name and --email.'],
   ['ops projects delete prj_1 prj_2', 'Name one project.'],
+  ['ops projects delete prj_1 --name Acme --dry-run', 'delete has no option --dry-run.'],
+  ['ops projects enable-webhooks --since A --name prj_1', 'enable-webhooks has no option --name.'],
+  [
+    'ops projects create --name --email a@example.com',
+    "Option '--name' argument is ambiguous. Run `npm run ops -- projects --help` for the options.",
+  ],
   ['ops projects show', 'Name the project: npm run ops -- projects show ID.'],
   ['ops projects enable-webhooks', 'Pass --since TIME, and --project ID for only one project.'],
   [`ops projects enable-webhooks prj_1 --since ${TIME}`, 'Pass --since TIME, and --project ID for only one project.'],
@@ -225,6 +236,7 @@ it.each([
     { name: 'Error', code: 'ENOTFOUND', message: 'getaddrinfo ENOTFOUND aws', ...FAILED },
     'Cannot reach AWS: getaddrinfo ENOTFOUND aws.',
   ],
+  [{ name: 'AggregateError', code: 'ECONNREFUSED', message: '', ...FAILED }, 'Cannot reach AWS: ECONNREFUSED.'],
   [
     { name: 'ExpiredToken', message: 'The token is expired.', ...FAILED },
     'AWS rejected the call (ExpiredToken): The token is expired.',
@@ -294,7 +306,7 @@ describe('npm run ops -- projects', () => {
     expect(events).toEqual(expected);
   });
 
-  it('prints the progress of a deletion only when it changes, and pauses for at most ten seconds', async () => {
+  it('prints the progress of a deletion only when it changes, and pauses for one to ten seconds', async () => {
     const waiting = { state: 'deleting', items_removed: 1, items_read: 0, waits_until: '2026-01-31T12:00:00.000Z' };
     const longer = { ...waiting, waits_until: '2999-01-31T12:00:00.000Z' };
     const removing = { ...waiting, items_read: 7, waits_until: null };
@@ -314,7 +326,7 @@ describe('npm run ops -- projects', () => {
       'The project is deleted. 1 items were removed, and a pass over the whole table found none.',
       '',
     ]);
-    expect(pauses).toEqual([0, 0, 10_000, 10_000]);
+    expect(pauses).toEqual([1000, 1000, 10_000, 10_000]); // also while the clock of this machine is ahead
     expect([...names]).toEqual([undefined, 'Other']);
   });
 
@@ -333,11 +345,15 @@ describe('npm run ops -- projects', () => {
       { data: [], webhooks: 0, lines: [], next: { page: 2 } },
       { data: [{ id: 'b' }], webhooks: 1, lines: ['{}'], next: null },
     ];
-    const Invoke = ({ Payload }: { Payload: string }) => ({
-      Payload: Buffer.from(JSON.stringify(pages[JSON.parse(Payload).after?.page ?? 0])),
-    });
+    const operations = new Set<string>();
+    const Invoke = ({ Payload }: { Payload: string }) => {
+      const { after, ...operation } = JSON.parse(Payload);
+      operations.add(JSON.stringify(operation));
+      return { Payload: Buffer.from(JSON.stringify(pages[after?.page ?? 0])) };
+    };
     const printed = await run(`ops projects ${action} --stack service`, { ...DEPLOYED, Invoke });
     expect(printed).toEqual({ status: 0, stdout, stderr });
+    expect(operations.size).toBe(1); // the options apply to each page
   });
 
   it.each(['list', 'show prj_1'])('%s writes no control and no direction characters', async (action) => {
@@ -475,6 +491,27 @@ describe('a command that calls the API', () => {
     await expect(failed).rejects.toThrow(new UserError(`GET /v1/events: ${status} ${reason}`));
     expect(timeout).toHaveBeenCalledWith(35_000);
   });
+});
+
+it.each([
+  ['Acme\n', 0, ['show', 'delete']],
+  ['', 1, ['show']], // without a terminal
+])('asks for a name in the standard error and reads it: %j', async (input, status, expected) => {
+  const operations: string[] = [];
+  const server = http.createServer(async (request, response) => {
+    operations.push(JSON.parse(String(await readBody(request))).operation);
+    response.end('{"name":"Acme","state":"deleted"}');
+  });
+  const local = directoryOf(`http://127.0.0.1:${await listen(server)}`);
+  const command = ['infra/commands/ops.ts', 'projects', 'delete', 'prj_1', '--directory', local];
+  const child = spawn(process.execPath, command);
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+  child.stdin.end(input);
+  expect(await once(child, 'close')).toEqual([status, null]);
+  expect(await stderr).toContain(
+    status ? 'The question has no answer, so nothing was changed.\n' : 'pass it with --name: ',
+  );
+  expect([(await stdout) !== '', operations]).toEqual([status === 0, expected]);
 });
 
 it('prints no stack trace when the reader of its output has ended', () => {
