@@ -14,3 +14,19 @@ it.each([
   const undeliverable = async () => (await admin('GET', '/v1/project')).body.undeliverable_emails;
   expect(await eventually(async () => (await undeliverable())[0])).toMatchObject({ email: address, reason });
 });
+
+it('continues when the function for events of emails fails, as EventBridge does', async () => {
+  const { admin, key } = await service.project();
+  const fn = [...service.stack.functions.values()].find(({ id }) => id.startsWith('SenderEmailEvents'));
+  const { promise: failed, resolve } = Promise.withResolvers<void>();
+  const { invoke } = fn as NonNullable<typeof fn>;
+  const fail = async () => {
+    resolve();
+    throw new Error('no');
+  };
+  Object.assign(fn as object, { invoke: fail });
+  await admin('PATCH', '/v1/project', { body: { emails: ['bounce@example.com'] } });
+  await key('admin'); // causes an email
+  await failed;
+  Object.assign(fn as object, { invoke });
+});

@@ -1,5 +1,6 @@
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { bundleOptions } from '../../../infra/bundle.ts';
@@ -33,6 +34,18 @@ describe('the assembly', () => {
     utimesSync(assembly, before, before);
     vi.advanceTimersByTime(60_000);
     expect(statSync(assembly).mtime).not.toEqual(before);
+  });
+
+  it('replaces the oldest of many', async () => {
+    const all = dirname(inject('assembly'));
+    const unused = ['unused-0', 'unused-1', 'unused-2', 'unused-3', 'unused-4'].map((name) => join(all, name));
+    for (const [i, path] of unused.entries()) {
+      mkdirSync(path, { recursive: true });
+      utimesSync(path, i, i);
+    }
+    await assemble();
+    expect(existsSync(String(unused[0]))).toBe(false);
+    for (const path of unused) rmSync(path, { recursive: true, force: true });
   });
 
   it('is kept while a process uses it, regardless of newer assemblies', () => {

@@ -77,17 +77,17 @@ it('does not replace stack.json while another stack of the directory runs, and l
   const stderr = expect.stringMatching(/The question has no answer, so nothing was changed\.\n$/);
   expect(projects('delete', JSON.parse(stdout).id)).toMatchObject({ status: 1, stdout: '', stderr });
 
-  const ofNpm = processesOf(npm.pid);
-  expect(ofNpm.length).toBeGreaterThan(3);
-  await npm.stop('SIGTERM');
-  await eventually(() => !ofNpm.some(isRunning));
+  const end = async ({ pid, stop }: Pick<typeof first, 'pid' | 'stop'>, signal: NodeJS.Signals) => {
+    const pids = processesOf(pid);
+    const database = pids.flatMap(argumentsOf).find((argument) => argument.endsWith('dynoxide.db'));
+    await stop(signal);
+    await eventually(() => !pids.some(isRunning));
+    if (database) expect(existsSync(dirname(database)), signal).toBe(false);
+    return pids.length;
+  };
+  expect(await end(npm, 'SIGTERM')).toBeGreaterThan(3);
   expect([file(), existsSync(own)]).toEqual([stack, false]);
-
-  const pids = processesOf(first.pid);
-  const database = pids.flatMap((pid) => argumentsOf(pid)).find((argument) => argument.endsWith('dynoxide.db'));
-  await first.stop('SIGKILL');
-  await eventually(() => !pids.some(isRunning));
-  if (database) expect(existsSync(dirname(database))).toBe(false);
+  await end(first, 'SIGKILL');
 });
 
 it('stops with a short message when the kept table has a different layout', async () => {

@@ -78,6 +78,13 @@ describe('a function that fails', () => {
     expect(printed.join('')).toContain(line);
   });
 
+  it.each([
+    ['throws', `throw new TypeError('no')`, 'TypeError'],
+    ['ends its environment', 'process.exit()', EXITED],
+  ])('reports that it %s while it loads', async (_, source, name) => {
+    await expect(createFunction(source).invoke({})).rejects.toEqual(nameOf(name));
+  });
+
   it('reports a timeout, and its environment is not reused', async () => {
     const source = 'let n = 0; exports.handler = ({ hang }) => hang ? new Promise(() => {}) : Promise.resolve(++n);';
     const printed: string[] = [];

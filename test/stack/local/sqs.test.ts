@@ -129,6 +129,24 @@ describe('a queue', () => {
     expect([queue.counts(), kept.size]).toEqual([{ visible: 0, inFlight: 0, delayed: 0 }, 0]);
   });
 
+  it('keeps a message until it is deleted or stored in the dead letters', async () => {
+    const set = () => {
+      throw new Error('The disk is full');
+    };
+    const deadLetters = createQueue({ kept: Object.assign(new Map(), { set }) });
+    const kept = new Map();
+    const queue = createQueue({ kept, deadLetters: { queue: () => deadLetters, maxReceiveCount: 1 } });
+    queue.send('a');
+    queue.send('b');
+    const [a, b] = queue.receive(2).map(({ receiptHandle }) => receiptHandle);
+    queue.delete(a ?? '');
+    expect(kept.size).toBe(1);
+    queue.fail(b ?? '');
+    await queue.untilVisible();
+    expect(() => queue.receive(1)).toThrow('full');
+    expect(kept.size).toBe(1);
+  });
+
   it('continues with its own kept messages, and with the rest of their delays', () => {
     const due = { queue: 'queue', body: 'a', group: 'g', sentAt: 0, visibleAt: Date.now() };
     const messages = { due, delayed: { ...due, visibleAt: Date.now() + 900_000 }, other: { ...due, queue: 'other' } };

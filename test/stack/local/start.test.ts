@@ -95,6 +95,17 @@ describe('npm start', () => {
   });
 
   it.each([
+    [undefined, 'No java is on the PATH'],
+    ['openjdk version "11.0.2" 2019-01-15', 'The java on the PATH is version 11'],
+  ])('requires a recent Java for DynamoDB Local: %s', async (version, reason) => {
+    const path = temporaryDirectory();
+    if (version) writeFileSync(join(path, 'java'), `#!/bin/sh\necho '${version}' >&2\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', path);
+    const message = `DynamoDB Local requires Java 17 or newer. ${reason}.`;
+    await expect(startDatabase('dynamodb-local')).rejects.toThrow(new UserError(message));
+  });
+
+  it.each([
     [
       [],
       { port: 3000, receiverPort: 3001, database: 'memory', speed: 1, concurrency: 16, directory: resolve('.local') },
@@ -102,6 +113,7 @@ describe('npm start', () => {
     [['--port', '65535'], { port: 65535, receiverPort: 0 }],
     [['--port', '0', '--database', 'dynoxide'], { port: 0, receiverPort: 0, database: 'dynoxide' }],
     [['--port', '0', '--receiver-port', '70'], { port: 0, receiverPort: 70 }],
+    [['--directory', 'a'], { directory: resolve('a') }],
   ])('reads %j before the variable DATABASE and the default values', (given, expected) => {
     vi.stubEnv('DATABASE', 'memory');
     expect(readArguments(parse(USAGE, given) as never)).toMatchObject(expected);
