@@ -9,8 +9,13 @@ export function listen(server: http.Server, port: number, option?: string): Prom
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const remedy = option ? `, or choose another port with ${option}` : ', because the kept webhooks call this port';
-      const message = `Port ${port} is already in use. Stop the process that uses it${remedy}.`;
-      reject(error.code === 'EADDRINUSE' ? new UserError(message) : error);
+      const reason = option ? `. Choose another port with ${option}` : ', which the kept webhooks call';
+      const messages: Record<string, string> = {
+        EADDRINUSE: `Port ${port} is already in use. Stop the process that uses it${remedy}.`,
+        EACCES: `This user cannot listen on port ${port}${reason}.`,
+      };
+      const message = messages[error.code ?? ''];
+      reject(message ? new UserError(message) : error);
     });
     server.listen(port, '127.0.0.1', resolve);
   });

@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { parse } from '../../../infra/commands/usage.ts';
 import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
+import { openExclusively } from '../../../infra/local/exclusive-file.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
 import { NO_MONITORING } from '../../../infra/local/monitoring.ts';
+import { listen as listenLocally } from '../../../infra/local/ports.ts';
 import { defaultDatabase, startDatabase } from '../../../infra/local/services/database.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { UserError } from '../../../infra/user-error.ts';
@@ -66,6 +69,15 @@ describe('npm start', () => {
       code: 1,
       output: `Port ${port} is already in use. Stop the process that uses it${remedy}.\n`,
     });
+  });
+
+  it.each([
+    ['--port', new UserError('This user cannot listen on port 80. Choose another port with --port.')],
+    [undefined, new UserError('This user cannot listen on port 80, which the kept webhooks call.')],
+  ])('states what to do when the user must not use a port: %s', async (option, error) => {
+    const server = http.createServer();
+    const denied = () => server.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
+    await expect(listenLocally(Object.assign(server, { listen: denied }) as never, 80, option)).rejects.toEqual(error);
   });
 
   it('responds to requests that arrive during its start', async () => {
@@ -140,6 +152,18 @@ describe('npm start', () => {
     ['package.json', 'file already exists'],
   ])('rejects the directory %s with a short message', (path, reason) => {
     expect(() => createDirectory(resolve(path))).toThrow(new UserError(`Cannot use ${resolve(path)}: ${reason}.`));
+  });
+
+  it('states the reason when it cannot use a file of its directory', () => {
+    const directory = temporaryDirectory();
+    const rejects = (name: string, reason: string) =>
+      expect(() => openExclusively(join(directory, name))).toThrow(
+        new UserError(`Cannot use ${join(directory, name)}: ${reason}.`),
+      );
+    mkdirSync(join(directory, 'folder'));
+    writeFileSync(join(directory, 'text'), 'not a database'.repeat(100));
+    rejects('folder', 'unable to open database file');
+    rejects('text', 'file is not a database');
   });
 
   it('explains its options on one screen', () => {
