@@ -1,14 +1,17 @@
+import http from 'node:http';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LocalClock } from '../../../infra/local/lambda/clock.ts';
 import type { MappingProperties } from '../../../infra/local/lambda/event-sources.ts';
 import { streamConsumer } from '../../../infra/local/lambda/stream-consumer.ts';
 import { StreamPoller } from '../../../infra/local/lambda/stream-poller.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
+import { readText } from '../../../infra/local/services/bodies.ts';
 import { Signal } from '../../../infra/local/services/signal.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
+import { listen } from '../../support/endpoints.ts';
 import { startProxy } from '../../support/proxy.ts';
-import { request } from '../../support/service.ts';
+import { eventually, request } from '../../support/service.ts';
 
 interface Batch {
   Records: { eventName: string; dynamodb: { SequenceNumber: string; ApproximateCreationDateTime: number } }[];
@@ -176,5 +179,38 @@ describe('the poller of a stream', () => {
       },
     });
     expect(await passedAfter('d', Promise.resolve())).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('reads every shard once, also a new one, a closed one and one whose iterator has expired', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const shards = ['a'];
+    const [asked, consumed]: [string[], string[]] = [[], []];
+    const writes = new Signal();
+    const server = http.createServer(async (incoming, response) => {
+      const { ShardId, ShardIterator } = JSON.parse(await readText(incoming));
+      const operation = String(incoming.headers['x-amz-target']).split('.')[1];
+      if (operation === 'GetShardIterator') asked.push(ShardId);
+      const isExpired = operation === 'GetRecords' && asked.length === 1;
+      response.statusCode = isExpired ? 400 : 200;
+      const StreamDescription = { Shards: shards.map((each) => ({ ShardId: each })) };
+      const output = { StreamDescription, ShardIterator: ShardId, Records: [record(ShardIterator)] };
+      response.end(JSON.stringify(isExpired ? { __type: 'a#ExpiredIteratorException' } : output));
+      if (isExpired) writes.give(); // the poller looks again
+    });
+    const endpoint = `http://127.0.0.1:${await listen(server)}`;
+    const consume = async (_: DynamoDBRecord[], shardId: string) => void consumed.push(shardId);
+    const options = { endpoint, arn: 'stream', positions: new Map(), consumer: 'fn', writes, consume };
+    const poller = new StreamPoller({ ...options, windowMs: 100, batchSize: 100, clock: new LocalClock() });
+    await poller.start();
+    await eventually(() => consumed.includes('a'));
+    shards.push('b');
+    vi.advanceTimersByTime(10_000);
+    await eventually(() => consumed.includes('b'));
+    poller.stop();
+    expect([asked, consumed]).toEqual([
+      ['a', 'a', 'b'],
+      ['a', 'b'],
+    ]);
   });
 });
