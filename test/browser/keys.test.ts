@@ -345,13 +345,13 @@ describe('a key', () => {
     await page.getByLabel('Now').check();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     await page.getByText('Your new key').waitFor();
+    const rejected = page.waitForResponse((response) => response.status() === 401);
+    for (const route of held) await route.continue(); // a late request with the replaced key
+    await (await rejected).finished();
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
     const fresh = await copyShown(page);
     await page.getByText('Replaced by the new key.').waitFor();
     expect([await status(adminKey), await status(fresh)]).toEqual([401, 200]);
-    const rejected = page.waitForResponse((response) => response.status() === 401);
-    for (const route of held) await route.continue(); // a late request with the replaced key
-    await rejected;
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
     await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Mirror'); // the input stays
     await page.goBack();
@@ -408,12 +408,30 @@ describe('a key', () => {
     const page = await dashboard.signIn(adminKey, '/live/keys/new');
     await page.getByRole('button', { name: 'Generate' }).click();
     await page.getByText('Copy it now.').waitFor();
-    await makeIdle(page);
-    await page.keyboard.press('Shift');
-    await heading(page, 'Sign in').waitFor();
-    await signInWith(page, (await service.project()).adminKey);
+    const leaveIdle = async () => {
+      await makeIdle(page);
+      await page.keyboard.press('Shift');
+      await heading(page, 'Sign in').waitFor();
+    };
+    await leaveIdle();
+    const other = await service.project();
+    await signInWith(page, other.adminKey);
     await heading(page, 'Generate key').waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
+
+    // A rotation that ends after the sign-out does not sign in again.
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('link', { name: 'First admin key' }).click();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    const left = Promise.withResolvers<void>();
+    await page.route('**/rotate?*', (route) => left.promise.then(() => route.continue()));
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await leaveIdle();
+    const rotated = page.waitForResponse('**/rotate?*');
+    left.resolve();
+    await (await rotated).finished();
+    await page.reload();
+    await heading(page, 'Sign in').waitFor();
   });
 
   it('shows violations next to their fields', async () => {

@@ -14,6 +14,7 @@ import { Settings } from './settings/settings.tsx';
 import { SignIn } from './settings/sign-in.tsx';
 import { Shell } from './shell.tsx';
 import { createCall } from './state/api.ts';
+import { rememberedKey } from './state/remembered-key.ts';
 import { type Place, usePlace } from './state/router.ts';
 import {
   canOpen,
@@ -53,10 +54,13 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
     const reveal = (secret: Secret) => setSecrets((all) => [...all, secret]);
     const onProjectChange = () => setProjectVersion((last) => last + 1);
     const call = createCall(key, environment, () => onUnauthorized(key));
+    const replaceKey = (next: string) => {
+      if (rememberedKey() === key) signIn(next); // the user may have signed out during the rotation
+    };
     const type = keyTypeOf(key);
     const shownKey = `svc_${type}_…${key.slice(-4)}`;
     const isAdmin = type === 'admin';
-    return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, signIn, announce, reveal, onProjectChange };
+    return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, replaceKey, announce, reveal, onProjectChange };
   }, [key, environment, signIn, onUnauthorized]);
 
   return (

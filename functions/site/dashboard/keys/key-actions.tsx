@@ -18,7 +18,7 @@ interface DialogProps {
 
 /** Renames, rotates and revokes a key that can still be used. */
 export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) {
-  const { keyId, signIn, reveal } = useSession();
+  const { keyId, replaceKey, reveal } = useSession();
   const [dialog, setDialog] = useState<'rename' | 'rotate' | 'revoke'>();
   const close = () => setDialog(undefined);
   const done = () => {
@@ -28,17 +28,14 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
   const rotated = ({ key: text }: Rotated) => {
     close();
     const isOwn = text !== null && key.id === keyId;
+    if (isOwn) replaceKey(text); // a response of 401 to the old key would sign out, and hide the new key
     reveal({
       title: 'Your new key',
       text,
       label: 'key',
       ifLost: 'Rotate the new key to get another one.',
-      children: isOwn && <p class="muted">Done signs you in with the new key.</p>,
-      // A reload with the old key would sign out, so it waits until the user has saved the new one.
-      onClose() {
-        if (isOwn) signIn(text);
-        onChange();
-      },
+      children: isOwn && <p class="muted">You are now signed in with the new key.</p>,
+      onClose: onChange,
     });
   };
   return (

@@ -43,8 +43,8 @@ export interface Session {
   keyId: string;
   /** The displayable part of the key. */
   shownKey: string;
-  /** Continues with another admin key, for example after a rotation. */
-  signIn(key: string): void;
+  /** Continues with the successor of the key after a rotation. */
+  replaceKey(key: string): void;
   /** Shows a short message and has screen readers read it. */
   announce(message: string): void;
   /** Shows a secret until the user closes it, also if the user has left the page that requested it. */
