@@ -79,10 +79,7 @@ export function createCall(key: string, environment: Environment, onUnauthorized
   const call = async (route: string, options: AnyOptions): Promise<Result<unknown>> => {
     const { path = {}, query = {}, body } = options;
     const [method = '', template = ''] = route.split(' ');
-    const url = new URL(
-      `.${template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''))}`,
-      location.href,
-    );
+    const url = new URL(`.${template.replace(/\{(\w+)\}/g, (_, name) => segmentOf(path[name] ?? ''))}`, location.href);
     for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
       if (value) url.searchParams.set(name, String(value));
     }
@@ -114,6 +111,9 @@ export function createCall(key: string, environment: Environment, onUnauthorized
   };
   return call as Call;
 }
+
+/** Browsers remove `.` and `..` from a URL, even if they are encoded once. No resource has these ids, and the API rejects `%2E`. */
+const segmentOf = (id: string): string => (/^\.\.?$/.test(id) ? id.replaceAll('.', '%252E') : encodeURIComponent(id));
 
 /** Whether a response states the outcome of its request. After other responses, the request may still take effect. */
 const isSettled = (status: number, value: unknown): boolean =>

@@ -56,10 +56,13 @@ it('gives a POST with an unknown outcome a new idempotency key after ten minutes
 
 it('sends the parameters that are not empty, with the key and the environment, below the stage', async () => {
   respond = async () => Response.json({ data: [], next_cursor: null });
-  await call('GET /v1/webhooks/{id}/deliveries', { path: { id: 'whk/1' }, query: { status: '', limit: '1' } });
   const headers = { Authorization: 'Bearer svc_admin_1' };
-  const url = 'https://api.example.com/live/v1/webhooks/whk%2F1/deliveries?limit=1&environment=sandbox';
-  expect(requests).toEqual([{ url, headers, body: undefined }]);
+  const ids = { 'whk/1': 'whk%2F1', '.': '%252E', '..': '%252E%252E', '...': '...' };
+  for (const [id, segment] of Object.entries(ids)) {
+    await call('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status: '', limit: '1' } });
+    const url = `https://api.example.com/live/v1/webhooks/${segment}/deliveries?limit=1&environment=sandbox`;
+    expect(requests.splice(0)).toEqual([{ url, headers, body: undefined }]);
+  }
 });
 
 it('ends a request that has no response within a minute', async () => {
