@@ -256,7 +256,9 @@ describe('an export of the delivery log', () => {
       return readFileSync(await file.path(), 'utf8');
     };
     const { body } = await project.admin('GET', `/v1/webhooks/${id}/deliveries?limit=100`);
-    expect(JSON.parse(await exported('JSON'))).toEqual(body.data);
+    await page.getByRole('link', { name: 'Older' }).click();
+    await page.getByRole('link', { name: 'Newest' }).waitFor();
+    expect(JSON.parse(await exported('JSON'))).toEqual(body.data); // also the newer pages
     await page.getByLabel('Type', { exact: true }).selectOption('document.created');
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(1);
     expect(await exported('CSV')).toMatch(/^"event_id".*\r\n"evt_\w+","document\.created".*\r\n$/);
@@ -264,6 +266,7 @@ describe('an export of the delivery log', () => {
     const endless = { json: { data: Array(99).fill(body.data[0]), next_cursor: 'older' } };
     await page.route('**/deliveries?*limit=100*', (route) => route.fulfill(endless));
     expect(JSON.parse(await exported('JSON'))).toHaveLength(2000);
+    await page.getByText('2,000 deliveries exported.').waitFor();
 
     // An export that takes long ends when the user cancels it or leaves the page.
     let saved = 0;

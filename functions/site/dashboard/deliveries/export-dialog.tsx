@@ -42,7 +42,9 @@ export function ExportDialog({ of: id, query, onClose }: { of: string; query: Lo
     const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((cell) => cell(delivery)));
     if (format === 'CSV') download(`deliveries-${id}.csv`, csv([Object.keys(COLUMNS), ...rows]), 'text/csv');
     else download(`deliveries-${id}.json`, JSON.stringify(deliveries, null, 2), 'application/json');
-    announce(deliveries.length === 1 ? '1 delivery exported.' : `${deliveries.length} deliveries exported.`);
+    announce(
+      deliveries.length === 1 ? '1 delivery exported.' : `${deliveries.length.toLocaleString()} deliveries exported.`,
+    );
     onClose();
   };
   return (
