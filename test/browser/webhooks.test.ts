@@ -270,7 +270,6 @@ describe('the environments', () => {
     expect(await page.getByText('You are viewing test data').count()).toBe(0);
     await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Sandbox' }).click();
     await page.getByText(/You are viewing test data.* apply to both environments/).waitFor();
-    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('link', { name: receiver.url }).waitFor();
     await page.getByText('1 webhook', { exact: true }).waitFor();
     expect(await page.locator('[aria-current]').allTextContents()).toEqual(['Sandbox', 'Webhooks']);
