@@ -8,8 +8,8 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
  * and the second one has a violation of each member. The page refreshes after each choice and each failure. The clock of the user
- * is wrong, so every time must come from the responses. `more.yaml` states how often a page repeats which requests, and what it
- * shows if they fail. Review these files with every change.
+ * is wrong, so every time must come from the responses. Numbers and times are in German, and half an hour off UTC. `more.yaml`
+ * states how often a page repeats which requests, and what it shows if they fail. Review these files with every change.
  * `npm run test:browser -- --update` writes them.
  */
 
@@ -47,6 +47,8 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+const SPAN = 'since=2025-12-31T13:00:00.000Z&until=2025-12-31T14:00:00.000Z';
+
 /** Places of the sandbox with the same buttons as others, in more combinations of members that are `null`, and with filters. */
 const MORE_PLACES: readonly Readonly<Record<string, string>>[] = [
   {
@@ -58,6 +60,8 @@ const MORE_PLACES: readonly Readonly<Record<string, string>>[] = [
     ...placesOf('delivery', [5, 13], (index) => `/webhooks/${idOf.webhook(0)}/deliveries/${idOf.event(index)}`),
     'event-delivery-not-listed': `/events/${idOf.event(0)}?delivery=${idOf.webhook(20)}`,
     'events-older': '/events?cursor=2',
+    'events-filtered': '/events?type=document.changed&document_key=a:b',
+    'webhook-filtered': `/webhooks/${idOf.webhook(0)}?status=failed&type=document.changed&document_key=a:b&${SPAN}`,
     'settings-filtered': '/settings?target=a&actor=b',
   },
 ];
@@ -73,7 +77,7 @@ async function openDashboard(place: string, environment = 'live') {
   const keys: string[] = [];
   /** Whether reads fail, the statuses of the next failures of changes, and whether the last change failed. */
   const next = { readsFail: false, failures: [] as number[], hasFailed: false };
-  const page = await dashboard.open('/v1', { timezoneId: 'UTC', locale: 'en-GB' }); // without a script of the service
+  const page = await dashboard.open('/v1', { timezoneId: 'America/St_Johns', locale: 'de' }); // without a script of the service
   await page.clock.setFixedTime(NOW + 26 * 3_600_000);
   await page.addInitScript(() => {
     const send = fetch;

@@ -15,19 +15,17 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-const ROW_TIME = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  second: '2-digit',
-});
+const ROW_TIME = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
+const TIME_OF_THIS_YEAR = new Intl.DateTimeFormat(undefined, ROW_TIME);
+const TIME_OF_ANOTHER_YEAR = new Intl.DateTimeFormat(undefined, { ...ROW_TIME, year: 'numeric' });
 
-/** A time for a row of a table: without the year. */
+/** A time for a row of a table: without the current year. */
 export function ShortTime({ at }: { at: string }) {
+  const date = new Date(at);
+  const isThisYear = date.getFullYear() === new Date(serverNow()).getFullYear();
   return (
     <time dateTime={at} title={utc(at)}>
-      {ROW_TIME.format(new Date(at))}
+      {(isThisYear ? TIME_OF_THIS_YEAR : TIME_OF_ANOTHER_YEAR).format(date)}
     </time>
   );
 }

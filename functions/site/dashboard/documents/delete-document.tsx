@@ -9,6 +9,8 @@ export function DeleteDocument({ of: document, onClose }: { of: Document; onClos
   const { call, environment } = useSession();
   const goTo = useGoTo();
   const key = document.document_key;
+  const count = Object.keys(document.fields).length;
+  const fields = count === 1 ? '1 field' : `${count.toLocaleString()} fields`;
   const remove = async () => {
     const headers = { 'If-Match': etagOf(document) };
     const { value, problem } = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
@@ -31,8 +33,8 @@ export function DeleteDocument({ of: document, onClose }: { of: Document; onClos
       onClose={onClose}
     >
       <p>
-        <strong class="break">{key}</strong> and its {Object.keys(document.fields).length} fields are deleted, for
-        everyone who syncs it. Subscribed webhooks are notified. This cannot be undone.
+        <strong class="break">{key}</strong> and its {fields} are deleted, for everyone who syncs it. Subscribed
+        webhooks are notified. This cannot be undone.
       </p>
     </Confirm>
   );

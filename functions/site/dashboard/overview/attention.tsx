@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Badge, ButtonLink, Link, Warning } from '../components/basics.tsx';
+import { useState } from 'preact/hooks';
+import { Badge, Button, ButtonLink, Link, Warning } from '../components/basics.tsx';
 import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Elapsed, In } from '../components/time.tsx';
 import { expiresSoon, nameOf } from '../keys/keys.tsx';
@@ -9,7 +10,7 @@ import { shownOf, useRead } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
-/** Rows that are shown. Each webhook costs a request for its cause. */
+/** Rows that are shown at first. Each webhook costs a request for its cause. */
 const MAX_ROWS = 8;
 
 interface AttentionProps {
@@ -22,6 +23,7 @@ interface AttentionProps {
 
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
 export function Attention({ webhooks, summaries, keys, undeliverable }: AttentionProps) {
+  const [showsAll, setShowsAll] = useState(false);
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
   const unstable = webhooks.flatMap((webhook) => {
@@ -78,17 +80,16 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     })),
   ];
   if (rows.length === 0) return <p class="muted">Nothing needs attention.</p>;
+  const shown = showsAll ? rows : rows.slice(0, MAX_ROWS);
   return (
     <>
       <ul class="attention">
-        {rows.slice(0, MAX_ROWS).map((row) => (
+        {shown.map((row) => (
           <Row key={`${row.to} ${row.name}`} {...row} />
         ))}
       </ul>
-      {rows.length > MAX_ROWS && (
-        <p>
-          <Link to={['webhooks']}>{rows.length - MAX_ROWS} more</Link>
-        </p>
+      {shown.length < rows.length && (
+        <Button onClick={() => setShowsAll(true)}>Show {rows.length - shown.length} more</Button>
       )}
     </>
   );
