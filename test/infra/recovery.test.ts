@@ -254,6 +254,21 @@ it.each([
   expect(batches).toEqual([1000, 1, 1]);
 });
 
+it('replays stored events of any size', async () => {
+  const item = marshall({ ...itemKey.event(SPACE, 'evt_1'), json: 'a'.repeat(250_000) });
+  const replayed = { pages: 0, events: 0 };
+  const { stdout } = await ran(ops, ['replay', 'since', '2026-01-31T12:00:00Z', '--stack', 'Service'], {
+    ...performers,
+    ...using('documents'),
+    Scan: () => ({ Items: Array(4).fill(item), ...(++replayed.pages < 8 && { LastEvaluatedKey: {} }) }),
+    Invoke({ Payload }) {
+      replayed.events += JSON.parse(Payload).Records.length;
+      return { Payload: '{"batchItemFailures":[]}' };
+    },
+  });
+  expect([replayed, stdout]).toEqual([{ pages: 8, events: 32 }, 'Replayed 32 events.\n']);
+});
+
 const replay = (kind: string, performers: Performers) =>
   ran(ops, ['replay', kind, '--stack', 'Service'], { DescribeStacks, ...performers });
 

@@ -1,5 +1,7 @@
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Template } from 'aws-cdk-lib/assertions';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { runCommand, type Shell } from '../../infra/commands/command.ts';
 import { settingsOf } from '../../infra/settings.ts';
 import { RETRIES, TIMEOUT_MS } from '../../lib/aws/failed-events.ts';
 import { SETTINGS } from '../../lib/aws/runtime.ts';
@@ -33,6 +35,10 @@ function limitMs(template: Template, isWanted: (name: string) => boolean): numbe
   );
   expect(wanted.length).toBeGreaterThan(0);
   return Math.max(...wanted.map(([, { Timeout }]) => Timeout * 1000));
+}
+/** How a client of AWS stores its time limits in milliseconds. 0: none. */
+interface Handler {
+  configProvider: Promise<{ requestTimeout?: number; socketTimeout?: number }>;
 }
 const apiFunctions: readonly string[] = ['authorizer', ...allOperations.map((operation) => operation.function)];
 
@@ -88,6 +94,17 @@ describe.each([
     expect(2 * WORK_MS).toBeLessThan(limitOf('projects'));
     expect(DELAY_SECONDS * 1000).toBeGreaterThanOrEqual(limitOf('projects'));
     expect(SETTLE_MS).toBeGreaterThan(2 * every);
+  });
+
+  it('waits in a command until a function must have responded', async () => {
+    vi.stubEnv('AWS_REGION', 'eu-west-1');
+    const execute = async (_: unknown, { client }: Shell) => {
+      const { configProvider } = client(LambdaClient).config.requestHandler as unknown as Handler;
+      const { requestTimeout = 0, socketTimeout = 0 } = await configProvider;
+      for (const limit of [requestTimeout, socketTimeout]) expect(limit || Infinity).toBeGreaterThan(every);
+      return 0;
+    };
+    await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());
   });
 
   it('counts a delivery as stuck only after the fan-out and the schedules gave up', () => {

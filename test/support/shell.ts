@@ -5,6 +5,9 @@ import { UserError } from '../../infra/user-error.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each performer knows its operation
 export type Performers = Readonly<Record<string, (input: any, command: any) => unknown>>;
 
+/** The largest payload of an invocation (Lambda Developer Guide, "Lambda quotas"). */
+const MAX_PAYLOAD_BYTES = 6_291_456;
+
 /**
  * Runs a command in this process, without credentials, a terminal or AWS. `performers` replace the `send` of every client, and
  * `members` replace those of the shell.
@@ -32,8 +35,10 @@ export async function ran(
     client(type) {
       const client = new type({ region: 'eu-central-1' });
       return Object.assign(client, {
-        async send(command: { constructor: { name: string }; input: object }) {
+        async send(command: { constructor: { name: string }; input: { Payload?: string } }) {
           const name = command.constructor.name.replace(/Command$/, '');
+          if (Buffer.byteLength(command.input.Payload ?? '') > MAX_PAYLOAD_BYTES)
+            throw new Error('RequestEntityTooLarge');
           const performer = performers[name];
           if (!performer) throw new Error(`The test performs no ${name}`);
           return performer(command.input, command);
