@@ -14,7 +14,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { JAVA_VERSION } from '../infra/local/services/database.ts';
 import { settingsOf } from '../infra/settings.ts';
-import { PLANTED_BUGS } from './memory/simulation/planted-bugs.ts';
 
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
@@ -215,18 +214,6 @@ describe('the README', () => {
     const [table = ''] = readFileSync('infra/COSTS.md', 'utf8').split('| each further KB');
     const sums = [...table.matchAll(/^\|.*?\| ([\d.]+) \|/gm)].map(([, sum]) => Number(sum));
     expect(readme).toContain(`cost **$${Math.min(...sums)} to $${Math.max(...sums)}**`);
-  });
-
-  it('of the tests has the counts of planted bugs and surviving changes', () => {
-    const [, survivors, places] =
-      /(\d+) survive, .* of ([\d,]+)\./.exec(readFileSync('test/measure/mutation/README.md', 'utf8')) ?? [];
-    const text = readFileSync('test/README.md', 'utf8');
-    expect(text.match(/plant \d+ bugs|[\d,]+ places|\d+ changes survive/g)).toEqual([
-      `${places} places`,
-      `plant ${Object.keys(PLANTED_BUGS).length} bugs`,
-      `${places} places`,
-      `${survivors} changes survive`,
-    ]);
   });
 
   it('names the default stack', () => {
