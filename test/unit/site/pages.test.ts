@@ -81,10 +81,16 @@ describe('the dashboard', () => {
       expect(file).toMatch(/-[0-9a-f]{12}\.(js|css|svg)$/);
       const { statusCode, headers } = await request('/dashboard/{file}', { file });
       expect(statusCode).toBe(200);
-      const { text = '' } = pages.find(([path]) => path === `/dashboard/${file}`)?.[1] ?? {};
-      expect(file).toContain(createHash('sha256').update(text).digest('hex').slice(0, 12));
       expect(headers?.['Cache-Control']).toBe('public, max-age=31536000, immutable');
     }
+  });
+
+  it('shares the rule of names with the documentation: a file that is cached for a year has its content hash', () => {
+    const assets = pages.filter(([, { kind }]) => kind === 'asset');
+    for (const folder of ['/dashboard/', '/docs/'])
+      expect(assets.filter(([path]) => path.startsWith(folder)).length).toBeGreaterThan(2);
+    for (const [path, { text }] of assets)
+      expect(path).toContain(`-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.`);
   });
 });
 
