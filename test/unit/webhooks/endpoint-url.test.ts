@@ -62,6 +62,7 @@ describe('a webhook URL', () => {
     ['https://example.com/a@b', 'https://example.com/a@b'],
     ['https://example.com/?next=https://user@example.com/', 'https://example.com/?next=https://user@example.com/'],
     ['https://müller.example/ü?ü', 'https://xn--mller-kva.example/%C3%BC?%C3%BC'],
+    ['https://пример.рф', 'https://xn--e1afmkfd.xn--p1ai/'],
     ['https://example.com/\u202egnp.exe', 'https://example.com/%E2%80%AEgnp.exe'],
     ['https://ⓔⓧⓐⓜⓟⓛⓔ.ⓒⓞⓜ', 'https://example.com/'],
   ])('%s is stored as %s', (text, stored) => {
