@@ -29,6 +29,16 @@ describe('rate limits', () => {
     expect(slots).toEqual(Array.from({ length: 19 }, (_, i) => 250 * (i + 1)));
   });
 
+  it('keeps the tokens that a writer takes while another one books slots', async () => {
+    const id = newId('whk');
+    await take(id, 1, 20);
+    const later = now + 5000;
+    const due = { slot: { at: later, maxPerSecond: 1 }, isTest: false };
+    const taken = [takeSlots(table, id, 1, [due, due], later), take(id, 1, 1, later)];
+    expect((await Promise.all(taken))[0]).toEqual([null, null]);
+    expect(await takeSlots(table, id, 1, [due], later)).not.toEqual([null]);
+  });
+
   it('books at most an hour, also for concurrent writers, and more as the hour passes', async () => {
     const id = newId('whk');
     expect((await take(id, 1, 3600)).at(-1)).toBe(3_598_000);
