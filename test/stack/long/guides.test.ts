@@ -193,6 +193,7 @@ describe('a guide works with a base URL and a key', () => {
     const here = ['keys', 'tokens', 'sync', 'events', 'retries', 'receiving', 'quickstart'];
     /** `generated-clients.test.ts`, `engines.test.ts` and `receivers.test.ts` follow these. */
     const elsewhere = ['', 'connect-engine', 'receivers'];
-    expect(withCommands.sort()).toEqual([...here, ...elsewhere].sort());
+    const forOperators = ['changelog'];
+    expect(withCommands.sort()).toEqual([...here, ...elsewhere, ...forOperators].sort());
   });
 });
