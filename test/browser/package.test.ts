@@ -143,6 +143,22 @@ describe('the npm package', () => {
     expect(await runModule(source)).toEqual(['mine', `${path}first`, `${path}next`]);
   });
 
+  it('requests a page of a list only when its entries are needed', async () => {
+    const source = `
+      import { createClient, entriesOf } from '@document-sync-service/client';
+      const answers = [Response.json({ data: [{ id: 'evt_1' }, { id: 'evt_2' }], next_cursor: 'next' })];
+      const send = async () => answers.shift() ?? Promise.reject(new Error('No connection'));
+      const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      const read = [];
+      for await (const { id } of entriesOf(client, '/v1/events')) {
+        read.push(id);
+        await new Promise((resolve) => setTimeout(resolve)); // an error that nobody awaits would end the process
+        if (read.length === 2) break;
+      }
+      console.log(JSON.stringify(read));`;
+    expect(await runModule(source)).toEqual(['evt_1', 'evt_2']);
+  });
+
   it('passes on members and values that a later version adds', async () => {
     const source = `
       import { createClient, entriesOf } from '@document-sync-service/client';
@@ -151,6 +167,20 @@ describe('the npm package', () => {
       const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
       for await (const entry of entriesOf(client, '/v1/events')) console.log(JSON.stringify(entry));`;
     expect(await runModule(source)).toMatchObject({ type: 'document.moved', more: 1 });
+  });
+
+  it('publishes an event before the process ends, also after a failure', async () => {
+    const source = `
+      import { publisher } from '@document-sync-service/client';
+      let requests = 0;
+      const send = async (_, { body }) => {
+        if (++requests === 1) throw new Error('No connection');
+        console.log(body);
+        return new Response('', { status: 202 });
+      };
+      const { publish } = await publisher({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      void publish({ type: 'document.deleted', data: { document_key: 'a', revision: 2 } });`;
+    expect(await runModule(source)).toMatchObject({ events: [{ type: 'document.deleted' }] });
   });
 
   it('verifies real deliveries, and rejects others', async () => {
