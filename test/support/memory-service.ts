@@ -355,6 +355,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     createProject: (input: unknown) => invoke('create-project', input) as Promise<CreatedProject>,
     /** Runs an operation on projects, like an operator. */
     administer: (input: unknown) => handling.run(true, () => invoke('projects', input)),
+    /** Invokes a consumer with an event, so that `faults.around` decides about its commands, as about those of a handler. */
+    consume: (name: string, event: unknown) => handling.run(true, () => invoke(name, event)),
     db,
     /** Does all work that is due, and returns the state after it. */
     async snapshot(): Promise<MemorySnapshot> {

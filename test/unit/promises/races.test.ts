@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { firstMessage } from '../../../lib/deliveries/messages.ts';
 import { operations } from '../../../lib/http/operations.ts';
+import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { MAX_WEBHOOKS } from '../../../lib/webhooks/webhook.ts';
+import { queueRecord } from '../../support/entries.ts';
 import type { Answer } from '../../support/service.ts';
 import { everyInterleaving } from './interleavings.ts';
 import { type Changing, changing, newScene, perform, type Scene, scenesOf, stateOf } from './scene.ts';
@@ -50,6 +53,81 @@ const of =
 const pairs = changing.flatMap((a, i) =>
   changing.slice(i).flatMap((b) => (a === b || resourceOf(a) === resourceOf(b) ? [[a, b] as const] : [])),
 );
+
+/** The act of a function that consumes an event, and fails for no part of it. */
+const consuming =
+  (name: string, eventOf: (scene: Scene) => object): Act =>
+  async (scene) => {
+    expect((await scene.service.consume(name, eventOf(scene))) ?? NOTHING_FAILED).toEqual(NOTHING_FAILED);
+    return { status: 200, headers: {}, text: '', body: undefined };
+  };
+const NOTHING_FAILED = { batchItemFailures: [] };
+const messageOf = (body: object) => ({ Records: [queueRecord('message', JSON.stringify(body))] });
+
+/** An attempt of another run of the delivery that disabled the webhook. */
+const attempting = (attempt: number): Act =>
+  consuming('deliver slow', ({ projectId, webhook, eventId }) => {
+    const run = { run: 1, trigger: 'redelivery' } as const;
+    return messageOf({ ...firstMessage({ projectId, environment: 'live' }, webhook.id, eventId, run), attempt });
+  });
+
+const setting =
+  (body: object): Act =>
+  ({ admin, webhook }) =>
+    admin('PATCH', `/v1/webhooks/${webhook.id}`, { body });
+
+describe('a consumer and a concurrent request', () => {
+  const sceneAfter = (prepare: (scene: Scene) => unknown) => async () => {
+    const scene = await newScene();
+    await prepare(scene);
+    return scene;
+  };
+
+  // Redeliveries and attempts in flight continue after a pause or a sixth failure, so these pairs are not serializable.
+  const ALL: Changing[] = ['changeWebhook', 'rotateSecret', 'deleteWebhook', 'redeliver', 'recover'];
+  it.each<[string, number, number, Changing[]]>([
+    ['succeeds', 1, 200, ALL],
+    ['fails', 1, 500, ALL],
+    ['disables the webhook', 6, 500, ['changeWebhook', 'rotateSecret']],
+  ])('have the effect of one after the other: an attempt that %s', async (_, attempt, status, requests) => {
+    const prepare = sceneAfter((scene) => setting({ url: scene.service.endpoint(status).url })(scene));
+    for (const request of [setting({ max_per_second: 5 }), ...requests.map((id) => of(id))])
+      await expectSerializable([attempting(attempt), request], prepare);
+  });
+
+  it.each([10, 900])('have the effect of one after the other: a check after %i seconds', async (seconds) => {
+    const check = consuming('check-connection', ({ projectId }) =>
+      messageOf({ connectionId: 'phone', projectId, environment: 'live' }),
+    );
+    const prepare = sceneAfter(({ service }) => service.clock.skip(seconds * 1000));
+    for (const id of ['renewConnection', 'closeConnection'] as const)
+      await expectSerializable([check, of(id)], prepare);
+  });
+
+  it('have the effect of one after the other: a report about an address', async () => {
+    const report = consuming('email-events', ({ projectId }) => ({
+      detail: {
+        mail: { tags: { project: [projectId] } },
+        complaint: { complainedRecipients: [{ emailAddress: 'works@example.com' }] },
+      },
+    }));
+    for (const id of ['changeProject', 'confirmEmail', 'sendTestEmail'] as const)
+      await expectSerializable([report, of(id)]);
+  });
+
+  it('have the effect of one after the other: a summary', async () => {
+    const summary = consuming('email-events', ({ projectId, service }) => {
+      const { checkAt } = [...service.db.items()].find(({ pk }) => pk === `EMAILS#${projectId}`) ?? {};
+      return messageOf({ projectId, checkAt });
+    });
+    const prepare = sceneAfter(async (scene) => {
+      for (let n = 0; n < 6; n++) await perform(scene, 'createKey', { n });
+      scene.service.clock.skip(EMAIL_WINDOW_MS);
+    });
+    for (const id of ['createKey', 'changeProject', 'sendTestEmail'] as const)
+      await expectSerializable([summary, of(id, 7)], prepare);
+  });
+});
 
 describe('two concurrent requests', () => {
   it.each(pairs)('have the effect of one after the other: %s and %s', async (a, b) => {

@@ -192,7 +192,10 @@ export async function stateOf({ service }: Scene): Promise<string[]> {
   const items = [...service.db.items()].filter(
     ({ pk }) => !/^(IDEMPOTENCY|EMAILS|SLOTS|FIGURES|VERSION)#/.test(String(pk)),
   );
-  const texts = items.map(({ pk, sk, ...item }) => plainJson([String(pk).split('#')[0], sk, item]));
+  const texts = items.map(({ pk, sk, ...item }) => {
+    const members = Object.fromEntries(Object.entries(item).sort()); // their order depends on that of the writes
+    return plainJson([String(pk).split('#')[0], sk, members]);
+  });
   const emails = service.emails.map(({ subject }) => plain(subject));
   return [...texts, ...emails].sort();
 }
