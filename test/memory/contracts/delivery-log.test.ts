@@ -153,6 +153,24 @@ describe('the delivery log', () => {
       const { deliveries: pending } = await log.list(webhookId, { status: 'pending', limit: 10 });
       expect(pending).toHaveLength(found.length);
     });
+
+    it('leaves out a delivery that was stuck, and whose next attempt was recorded while the index is late', async () => {
+      const { webhook, event, message } = newDelivery();
+      const record = (attempt: number, dueAt: number) =>
+        own.record(message({ attempt }), event, attemptOf(message({ attempt })), {
+          status: 'retrying',
+          delaySeconds: 0,
+          dueAt,
+        });
+      await record(1, now);
+      const batchGet: Table['batchGet'] = async (keys) => {
+        await record(2, now + 10);
+        return table.batchGet(keys);
+      };
+      const late = deliveryLog({ ...table, batchGet });
+      const stuck = { ...all, limit: 10, stuckBefore: now + 1, from: { status: 'retrying' } } as const;
+      expect(await late.recoverable(webhook.id, stuck)).toEqual({ deliveries: [], next: undefined });
+    });
   });
 
   describe('startRun', () => {
