@@ -105,6 +105,31 @@ describe('a function that stops after any of its effects', () => {
   });
 });
 
+describe('the notice about a change', () => {
+  it.each([
+    'createKey',
+    'rotateKey',
+    'changeProject',
+  ] as const)('is not lost when its function stops after any effect, and the next email fails: %s', async (id) => {
+    for (const stop of stopsOf(await effectsOf(id, {}))) {
+      const scene = await newScene();
+      const { service } = scene;
+      const changes = () => [...service.db.items()].filter(({ pk }) => String(pk).startsWith('AUDIT#')).length;
+      const before = changes();
+      await stopped(scene, () => perform(scene, id), stop);
+      service.faults.email = new Error('Outage');
+      await perform(scene, 'createKey');
+      delete service.faults.email;
+      await service.clock.advance(EMAIL_WINDOW_MS);
+      const told = service.emails.map(({ text }) =>
+        Number(/(\d+) changes? (is|are) in the audit log/.exec(text)?.[1] ?? 1),
+      );
+      const sum = told.reduce((all, each) => all + each, 0);
+      expect(sum, `after effect ${stop.effects}, ${stop.order}`).toBeGreaterThanOrEqual(changes() - before);
+    }
+  });
+});
+
 describe('a command of the operator that stops after any of its effects', () => {
   it.each(['suspend', 'resume'])('leaves nothing undone when it is repeated: %s', async (operation) => {
     let effects = 0;
