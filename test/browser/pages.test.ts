@@ -7,9 +7,11 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
- * and the second one has a violation of each member. The page refreshes after each choice and each failure. The clock of the user
- * is wrong, so every time must come from the responses. Numbers and times are in German, and half an hour off UTC. `more.yaml`
- * states how often a page repeats which requests, and what it shows if they fail. Review these files with every change.
+ * and the second one has a violation of each member. The page refreshes after each choice and each failure. Before a form or dialog
+ * is sent, and during each request that changes something, other users empty every list and change every resource, and undo it.
+ * The clock of the user is wrong, so every time must come from the responses. Numbers and times are in German, and half an hour
+ * off UTC. `more.yaml` states how often a page repeats which requests, and what it shows if they fail. Review these files with
+ * every change.
  * `npm run test:browser -- --update` writes them.
  */
 
@@ -17,8 +19,9 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 // A script counts, in the page, the requests without a complete response, and notes each saved file, each copied text, and what
-// a timer repeats.
+// a timer repeats. It refreshes the page while other users change everything, and after they have undone it.
 declare let pending: number;
+declare function othersChange(): Promise<void>;
 declare const saved: string[];
 declare const repeated: Map<() => void, number>;
 
@@ -82,6 +85,17 @@ async function openDashboard(place: string, environment = 'live') {
   await page.addInitScript(() => {
     const send = fetch;
     let blob: Blob;
+    let others: string | undefined;
+    let isReading = 0;
+    let change: Promise<void> | undefined;
+    const refreshTwice = async () => {
+      for (others of ['change', 'undo']) {
+        for (const act of repeated.keys()) act();
+        for (let quiet = 0; quiet < 3; quiet = isReading === 0 ? quiet + 1 : 0)
+          await new Promise((resolve) => setTimeout(resolve, 30));
+      }
+      others = change = undefined;
+    };
     globalThis.setInterval = ((act: () => void, everyMs: number) => repeated.set(act, everyMs) && act) as never;
     globalThis.clearInterval = ((act: () => void) => repeated.delete(act)) as never;
     navigator.clipboard.writeText = async (text) => void saved.push('# Copied:', ...text.trimEnd().split('\n'));
@@ -100,13 +114,22 @@ async function openDashboard(place: string, environment = 'live') {
       pending: 0,
       saved: [],
       repeated: new Map(),
-      fetch: async (...request: Parameters<typeof fetch>) => {
+      othersChange: () => {
+        change ??= refreshTwice();
+        return change;
+      },
+      fetch: async (url: URL, { method, headers, ...init }: RequestInit) => {
+        const count = method === 'GET' ? 1 : 0;
         pending++;
+        isReading += count;
         try {
-          const response = await send(...request);
-          return new Response((await response.text()) || null, response);
+          const response = await send(url, { ...init, method, headers: { ...headers, ...(others && { others }) } });
+          const text = await response.text();
+          if (method !== 'GET') await othersChange();
+          return new Response(text || null, response);
         } finally {
           pending--;
+          isReading -= count;
         }
       },
     });
@@ -118,7 +141,9 @@ async function openDashboard(place: string, environment = 'live') {
       route.fulfill({ headers: { Date: new Date(NOW).toUTCString() }, ...response });
     const text = `${request.method()} ${decodeURIComponent(url.pathname + url.search)}`;
     if (request.method() === 'GET') {
-      reads.add(text);
+      const { others } = request.headers();
+      if (others === 'change') return fulfill({ json: changedResponse(url) });
+      if (!others) reads.add(text);
       if (next.readsFail) return fulfill({ status: 503, body: '' });
     } else {
       const { 'idempotency-key': key, 'if-match': version } = request.headers();
@@ -169,6 +194,15 @@ async function openDashboard(place: string, environment = 'live') {
     return requests;
   };
   return { page, settled, reload, refresh, next };
+}
+
+/** The response to a read after a change by other users: lists are empty, and a resource has the values of the next one. */
+function changedResponse(url: URL): object {
+  const [number = ''] = /\d{3,}(?=(\/[a-z-]+)?$)/.exec(url.pathname) ?? [];
+  const nextNumber = String(Number(number) + 1).padStart(number.length, '0');
+  const response = distinctResponse('GET', new URL(number ? url.href.replace(number, nextNumber) : url.href)) ?? {};
+  if ('data' in response) return { data: [], next_cursor: null };
+  return number ? JSON.parse(JSON.stringify(response).replaceAll(nextNumber, number)) : response;
 }
 
 /** The violation of a member of a request, or of its first entry. */
@@ -253,8 +287,19 @@ async function expectPage(name: string, place: string): Promise<void> {
     }
     expect(await page.evaluate(() => document.activeElement?.tagName), text.slice(-9).join('\n')).not.toBe('BODY');
   };
+  /** Fills a form or a dialog, which others do not disturb. */
+  const prepareAmongOthers = async (place: Locator, prepare: typeof fill) => {
+    await prepare(place);
+    const filled = await shownIn(place);
+    const focused = await page.evaluateHandle(() => document.activeElement?.closest('form *'));
+    await page.evaluate(() => othersChange());
+    await settled();
+    expect(await shownIn(place)).toBe(filled);
+    expect(await focused.evaluate((element) => !element || element === document.activeElement)).toBe(true);
+  };
   const open = async (name: string | null, button: Locator, prepare: typeof fill) => {
     await reload();
+    if (name?.endsWith(' selected')) await selectRows(main);
     await prepare(main);
     text.push('', `# ${name}`);
     await press(button, () => button.click());
@@ -263,11 +308,13 @@ async function expectPage(name: string, place: string): Promise<void> {
     text.push(...(await hintsIn(dialog)));
     const submit = dialog.locator('button[type=submit]');
     if ((await submit.count()) === 0) return;
-    await prepare(dialog);
+    await prepareAmongOthers(dialog, prepare);
     text.push('', `# ${name}: ${await submit.textContent()}`);
     await press(submit, () => clickTwice(submit));
   };
 
+  await selectRows(main);
+  await prepareAmongOthers(main, fill);
   // Each button, what it changes, and the request of its form, also of one with empty fields.
   const buttons = main.getByRole('button');
   const names = await buttons.evaluateAll((all) => all.map((each) => each.ariaLabel ?? each.textContent));
@@ -333,6 +380,10 @@ async function choicesIn(place: Locator): Promise<[label: string, choose: () => 
 
 const fieldsIn = (place: Locator) =>
   place.locator('form:not([role=search]) :is(input[type=text],input[type=url],textarea):visible').all();
+
+async function selectRows(place: Locator): Promise<void> {
+  for (const rows of await place.getByLabel('Select all on this page').all()) await rows.check();
+}
 
 /** Fills the empty fields of forms. */
 async function fill(place: Locator): Promise<void> {

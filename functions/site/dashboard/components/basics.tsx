@@ -51,9 +51,12 @@ export function PageTitle({
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     document.title = `${children} · Dashboard`;
+  }, [children]);
+  // Not for another title: a refresh after a change by others must not take the focus from a field.
+  useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
-  }, [children]);
+  }, []);
   return (
     <header class="page-title">
       <div>

@@ -30,7 +30,7 @@ interface WebhookTableProps {
   onChange: () => void;
 }
 
-/** Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together. */
+/** Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together, in a dialog that stays when the last row leaves the list. */
 export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changing, setChanging] = useState<StatusChange>();
@@ -73,14 +73,16 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   ];
   return (
     <>
-      <Table
-        caption="Webhooks"
-        columns={columns}
-        rows={webhooks}
-        keyOf={({ id }) => id}
-        isDense
-        selection={{ chosen, onChange: setChosen, nameOf: ({ url }) => url }}
-      />
+      {webhooks.length > 0 && (
+        <Table
+          caption="Webhooks"
+          columns={columns}
+          rows={webhooks}
+          keyOf={({ id }) => id}
+          isDense
+          selection={{ chosen, onChange: setChosen, nameOf: ({ url }) => url }}
+        />
+      )}
       <ChosenBar count={rows.length}>
         {change('disabled')}
         {change('enabled')}

@@ -62,43 +62,39 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
       <PageTitle actions={create}>Webhooks</PageTitle>
       <Await of={loaded}>
         {(webhooks) => {
-          if (webhooks.length === 0) {
-            return (
-              <Empty action={create}>
-                No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries that
-                fail.
-              </Empty>
-            );
-          }
           const shown = matching(webhooks, text).sort((a, b) => ORDERS[order]?.(a, b, stats.value ?? new Map()) ?? 0);
           return (
             <>
-              <Form class="filters" role="search" onSubmit={() => {}}>
-                <Input
-                  label="Search"
-                  value={text}
-                  placeholder="URL, description, type or id"
-                  onInput={(search) => show({ search })}
-                />
-                <Select
-                  label="Sort by"
-                  value={order}
-                  options={ORDER_NAMES.map((name) => [name, name] as const)}
-                  onChange={(sort) => show({ sort })}
-                />
-                <p class="count" aria-live="polite">
-                  {shown.length === webhooks.length ? webhooks.length : `${shown.length} of ${webhooks.length}`}{' '}
-                  {webhooks.length === 1 ? 'webhook' : 'webhooks'}
-                </p>
-              </Form>
-              {shown.length === 0 ? (
-                <Empty>No webhook matches “{text}”.</Empty>
+              {webhooks.length === 0 ? (
+                <Empty action={create}>
+                  No webhooks yet. A webhook sends signed events to your server as they occur, and retries deliveries
+                  that fail.
+                </Empty>
               ) : (
-                <div aria-busy={stats.loading}>
-                  <ProblemNote problem={stats.problem} />
-                  <WebhookTable webhooks={shown} stats={stats.value} onChange={loaded.reload} />
-                </div>
+                <Form class="filters" role="search" onSubmit={() => {}}>
+                  <Input
+                    label="Search"
+                    value={text}
+                    placeholder="URL, description, type or id"
+                    onInput={(search) => show({ search })}
+                  />
+                  <Select
+                    label="Sort by"
+                    value={order}
+                    options={ORDER_NAMES.map((name) => [name, name] as const)}
+                    onChange={(sort) => show({ sort })}
+                  />
+                  <p class="count" aria-live="polite">
+                    {shown.length === webhooks.length ? webhooks.length : `${shown.length} of ${webhooks.length}`}{' '}
+                    {webhooks.length === 1 ? 'webhook' : 'webhooks'}
+                  </p>
+                </Form>
               )}
+              {webhooks.length > 0 && shown.length === 0 && <Empty>No webhook matches “{text}”.</Empty>}
+              <div aria-busy={stats.loading}>
+                {shown.length > 0 && <ProblemNote problem={stats.problem} />}
+                <WebhookTable webhooks={shown} stats={stats.value} onChange={loaded.reload} />
+              </div>
             </>
           );
         }}
