@@ -223,6 +223,17 @@ describe('the list of places', () => {
     await page.getByRole('option', { name: 'Search index Webhook' }).waitFor();
     await page.goto(`${service.stack.baseUrl}/dashboard#/sandbox`); // which does not have it
     await page.getByRole('option', { name: 'Search index Webhook' }).waitFor({ state: 'detached' });
+
+    await page.keyboard.press('Escape');
+    const late = Promise.withResolvers<void>();
+    await page.route('**/v1/webhooks?*', (route) => late.promise.then(() => route.continue()));
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/tokens`);
+    await heading(page, 'Tokens').waitFor();
+    await find('index');
+    await page.keyboard.press('ArrowDown');
+    late.resolve();
+    await page.getByRole('option', { name: 'Search index Webhook' }).waitFor();
+    await expect.poll(() => first.textContent()).toBe('Events of index Document'); // which the webhooks moved
   });
 });
 

@@ -39,7 +39,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
   const dialog = useModal();
   const id = useId();
   const [typed, setTyped] = useState('');
-  const [chosen, setChosen] = useState(0);
+  const [chosen, setChosen] = useState<string>(); // not by number, because results that arrive later move the others
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const keys = useKeys();
   const destinations = useMemo(
@@ -47,7 +47,10 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
     [environment, isAdmin, webhooks.value, keys.value],
   );
   const found = matches(destinations, typed, environment);
-  const active = Math.min(chosen, found.length - 1);
+  const active = Math.max(
+    0,
+    found.findIndex(({ href }) => href === chosen),
+  );
   useLayoutEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [id, active]);
   const open = (index: number) => {
     const destination = found[index];
@@ -57,7 +60,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && found.length > 0) setChosen((active + step + found.length) % found.length);
+    if (step !== undefined) setChosen(found[(active + step + found.length) % found.length]?.href);
     else if (event.key === 'Enter') open(active);
     else return;
     event.preventDefault();
@@ -87,7 +90,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
         value={typed}
         onInput={(event) => {
           setTyped(event.currentTarget.value);
-          setChosen(0);
+          setChosen(undefined);
         }}
       />
       <div id={`${id}-list`} role="listbox" aria-label="Results">
