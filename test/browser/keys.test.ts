@@ -464,12 +464,18 @@ describe('the allowlist', () => {
     const key = await project.key('live');
     const page = await dashboard.signIn(project.adminKey, '/live/keys');
     await page.getByRole('link', { name: 'Unnamed live key' }).click();
-    await page.getByRole('button', { name: 'Add address' }).click();
-    await page.keyboard.type('127.0.0.5');
+    for (const text of ['192.0.2.1', '127.0.0.5']) {
+      await page.getByRole('button', { name: 'Add address' }).click();
+      await page.keyboard.type(text);
+    }
     await page.getByRole('button', { name: 'Add address' }).click();
     await page.keyboard.type('203.0.113.7/24');
     await page.getByText('This key works from any IP address.').waitFor(); // until it is saved
+    const removed = Promise.withResolvers<void>();
+    await page.route('**/allowlist?*', (route) => removed.promise.then(() => route.continue()), { times: 1 });
     await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await page.getByRole('button', { name: 'Remove address 1' }).click(); // the response has the numbers before it
+    removed.resolve();
 
     await page.getByText('host bits are set; the network is 203.0.113.0/24').waitFor();
     expect(await page.getByLabel('Address 1', { exact: true }).getAttribute('aria-invalid')).toBeNull();
@@ -504,6 +510,14 @@ describe('the allowlist', () => {
     await page.getByText('Restriction removed.').waitFor();
     await page.getByRole('cell', { name: 'cidrs: none' }).waitFor();
     expect(await status(key)).toBe(200);
+
+    // Another admin changes it, and a rename shows that.
+    await project.admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs: ['127.0.0.6'] } });
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('button', { name: 'Rename key' }).click();
+    await page.getByText('This key works only from the saved addresses.').waitFor();
+    expect(await page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.6/32');
+    expect(await page.getByRole('button', { name: 'Save allowlist' }).count()).toBe(0);
   });
 
   it('accepts many entries from the clipboard', async () => {

@@ -11,6 +11,8 @@ interface Row {
   text: string;
 }
 
+const textOf = (rows: readonly Row[]): string => rows.map(({ text }) => text).join();
+
 /** The name of an entry in the violations of a request. */
 const fieldOf = (index: number) => `cidrs[${index}]`;
 
@@ -20,30 +22,39 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
   const nextId = useRef(0);
   const row = (text: string): Row => ({ id: nextId.current++, text });
   const [rows, setRows] = useState<Row[]>(() => key.cidrs.map(row));
+  const sent = useRef(rows);
+  const shown = useRef(key.cidrs);
   const list = useRef<HTMLUListElement>(null);
   const isAdded = useRef(false);
   useLayoutEffect(() => {
     if (isAdded.current) list.current?.querySelector<HTMLElement>('li:last-child input')?.focus();
     isAdded.current = false;
   });
+  const saved = key.cidrs.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list that another admin saved replaces an unchanged one
+  useLayoutEffect(() => {
+    const last = shown.current.join();
+    shown.current = key.cidrs;
+    setRows((all) => (textOf(all) === last && last !== saved ? key.cidrs.map(row) : all));
+  }, [saved]);
   const cidrs = rows.map(({ text }) => text.trim()).filter(Boolean);
-  const sending = useSending(() =>
-    call('POST /v1/keys/{key}/allowlist', {
-      path: { key: key.id },
-      body: { cidrs: rows.map(({ text }) => text.trim()) },
-    }),
-  );
-  const fields = rows.map((_, i) => fieldOf(i));
-  const isChanged = rows.map(({ text }) => text).join() !== key.cidrs.join();
+  const sending = useSending(() => {
+    sent.current = rows;
+    const body = { cidrs: rows.map(({ text }) => text.trim()) };
+    return call('POST /v1/keys/{key}/allowlist', { path: { key: key.id }, body });
+  });
+  // A row that was edited during the request is another one.
+  const fields = rows.map((each) => fieldOf(sent.current.indexOf(each)));
+  const isChanged = textOf(rows) !== saved;
   const change = (next: Row[]) => {
     setRows(next);
     sending.clear();
   };
   const save = async () => {
-    const saved = await sending.send();
-    if (!saved) return;
-    setRows((last) => (last === rows ? saved.cidrs.map(row) : last)); // keeps what was typed during the request
-    announce(saved.cidrs.length === 0 ? 'Restriction removed.' : 'Allowlist saved.');
+    const response = await sending.send();
+    if (!response) return;
+    setRows((last) => (last === rows ? response.cidrs.map(row) : last)); // keeps what was typed during the request
+    announce(response.cidrs.length === 0 ? 'Restriction removed.' : 'Allowlist saved.');
     onSaved();
   };
   const add = () => {
@@ -67,7 +78,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
       <Form onSubmit={save}>
         <ul class="entries" ref={list}>
           {rows.map(({ id, text }, i) => {
-            const error = violationOf(sending.problem, fieldOf(i));
+            const error = violationOf(sending.problem, fields[i] ?? '');
             return (
               <li key={id}>
                 <input
