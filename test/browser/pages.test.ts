@@ -19,9 +19,10 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 // A script counts, in the page, the requests without a complete response, and notes each saved file, each copied text, and what
-// a timer repeats. It refreshes the page while other users change everything, and after they have undone it.
+// a timer repeats. It refreshes the page while other users change everything, and after they have undone it, and returns the titles
+// and buttons of the dialogs at both times.
 declare let pending: number;
-declare function othersChange(): Promise<void>;
+declare function othersChange(): Promise<string[]>;
 declare const saved: string[];
 declare const repeated: Map<() => void, number>;
 
@@ -87,14 +88,22 @@ async function openDashboard(place: string, environment = 'live') {
     let blob: Blob;
     let others: string | undefined;
     let isReading = 0;
-    let change: Promise<void> | undefined;
+    let change: Promise<string[]> | undefined;
     const refreshTwice = async () => {
+      const titles: string[] = [];
       for (others of ['change', 'undo']) {
         for (const act of repeated.keys()) act();
         for (let quiet = 0; quiet < 3; quiet = isReading === 0 ? quiet + 1 : 0)
           await new Promise((resolve) => setTimeout(resolve, 30));
+        titles.push(
+          Array.from(
+            document.querySelectorAll('dialog:not(.drawer) :is(h2, button)'),
+            (each) => each.textContent,
+          ).join(),
+        );
       }
       others = change = undefined;
+      return titles;
     };
     globalThis.setInterval = ((act: () => void, everyMs: number) => repeated.set(act, everyMs) && act) as never;
     globalThis.clearInterval = ((act: () => void) => repeated.delete(act)) as never;
@@ -292,8 +301,9 @@ async function expectPage(name: string, place: string): Promise<void> {
     await prepare(place);
     const filled = await shownIn(place);
     const focused = await page.evaluateHandle(() => document.activeElement?.closest('form *'));
-    await page.evaluate(() => othersChange());
+    const [changed, undone] = await page.evaluate(() => othersChange());
     await settled();
+    expect(changed).toBe(undone);
     expect(await shownIn(place)).toBe(filled);
     expect(await focused.evaluate((element) => !element || element === document.activeElement)).toBe(true);
   };
