@@ -70,7 +70,10 @@ describe('a document', () => {
       const { status } = await client('GET', '/v1/documents/d', { headers: { 'If-None-Match': tag } });
       expect(status, tag).toBe(200);
     }
-    expect((await put(client, 'd', { a: 3 }, { 'If-Match': '"7", "2"' })).status).toBe(200);
+    expect((await put(client, 'd', { a: 3 }, { 'If-Match': '"7","2"' })).status).toBe(200);
+    expect((await put(client, 'd', { a: 4 }, { 'If-Match': '*' })).status).toBe(200);
+    expect(code(await put(client, 'd', { a: 5 }, { 'If-None-Match': '"4"' }))).toEqual(failed);
+    expect((await put(client, 'd', { a: 5 }, { 'If-None-Match': '"3"' })).status).toBe(200);
     await client('DELETE', '/v1/documents/d');
     expect(code(await put(client, 'd', {}, { 'If-Match': '*' }))).toEqual(failed);
     expect((await put(client, 'd', {}, { 'If-None-Match': '*' })).status).toBe(201);
@@ -104,6 +107,10 @@ describe('a document', () => {
     expect(merged.status).toBe(200);
     const large = await put(client, 'd', { a: 'x'.repeat(128 * 1024) });
     expect(large.body.detail).toMatch(/^Reduce the document/);
+    // A request can be longer than the document.
+    const escaped = `{"fields":{"a":"${'\\u0079'.repeat(100_000)}"}}`;
+    for (const method of ['PATCH', 'PUT'])
+      expect((await client(method, '/v1/documents/d', { body: escaped })).status).toBe(200);
     const future = await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision: 99 } });
     const detail = 'is greater than the revision of the document';
     expect(code(future)).toEqual([400, 'invalid_request']);
