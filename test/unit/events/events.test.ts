@@ -26,7 +26,7 @@ const integers = (min: number) => ({
 });
 const RULES = {
   text: {
-    valid: [CHARACTERS.join('')],
+    valid: [CHARACTERS.join(''), 'x'.repeat(1000)],
     invalid: {
       'must be a string': [1, null],
       'must not be empty': [''],

@@ -16,6 +16,13 @@ const renew = (client: Client, id: string, body: object = {}) =>
 const lost = (client: Client) => listed(client, '/v1/events?type=connection.lost');
 
 describe('a connection', () => {
+  it.each([
+    ['Az09_-'.padEnd(64, 'x'), 200],
+    ['x'.repeat(65), 404],
+  ])('has an id of at most 64 characters: %s', async (id, status) => {
+    expect((await renew(await live(), id)).status).toBe(status);
+  });
+
   it('is renewed or closed in time without an event, and is lost once when its lease expires', async () => {
     const client = await (await service.project()).client('test');
     expect((await renew(client, 'closed', { lease_seconds: undefined })).body.lease_seconds).toBe(300);

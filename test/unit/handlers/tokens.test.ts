@@ -144,6 +144,8 @@ describe('a scoped token', () => {
     };
     const longest = await mintFor(33);
     expect([longest.status, longest.body.token.length]).toEqual([201, 2048]);
+    const read = await service.as(longest.body.token)('GET', `/v1/documents/${'b'.repeat(33)}`);
+    expect(code(read)).toEqual([404, 'not_found']);
     const { status, body } = await mintFor(34);
     const detail = 'would make a token of 2,049 bytes; the limit is 2,048';
     expect([status, body.errors]).toEqual([400, [{ field: 'documents', detail }]]);

@@ -15,6 +15,7 @@ describe('an email address', () => {
     "o'brien@example.com",
     'first.last+tag@mail.example.co.uk',
     '^@d.example',
+    'a@xn--e1afmkfd.xn--p1ai',
     `${'x'.repeat(64)}@example.com`,
     `a@${'l'.repeat(63)}.example`,
   ])('is valid: %s', (address) => {

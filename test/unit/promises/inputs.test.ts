@@ -59,7 +59,7 @@ const address: Values = [
   ['', '1', '0x7f.1', '203.0.113', '203.0.113.7/32', 'fe80::1%eth0', 'localhost', null],
 ];
 const secret: Values = [
-  ['x', 'x'.repeat(256)],
+  ['x', '😀'.repeat(256)],
   ['', 'x'.repeat(257), 'a\nb', 'whsec_short', null],
 ];
 const wide = (members: number) => Object.fromEntries(many(members, (i) => [`f${i}`, 0]));

@@ -14,7 +14,7 @@ const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'h
 describe("a webhook's own headers", () => {
   it.each<[string, object]>([
     ['none', {}],
-    ['a credential', { Authorization: 'Bearer abc', 'X-Api-Key': 'k', 'X-Amazing': 'v', Dated: '*' }],
+    ['a credential', { Authorization: 'Bearer abc', 'X-Api-Key': 'k', 'X-Amazing': 'v', Dated: '*', '1_a.b': 'v' }],
     ['10 of them', Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`X-${i}`, 'v']))],
     ['2 KiB in all', { 'X-Long': 'x'.repeat(2042) }],
   ])('may be %s', (_, headers) => {
