@@ -67,6 +67,7 @@ describe('a body', () => {
     ['is empty if there is none', { httpMethod: 'POST', body: null }, {}],
     ['is empty if it is the empty text, whatever its type', { httpMethod: 'POST', body: '' }, {}],
     ['is ignored for a GET', { ...posting('not JSON'), httpMethod: 'GET' }, {}],
+    ['is ignored for a HEAD', { ...posting('not JSON'), httpMethod: 'HEAD' }, {}],
     ['can have any size for a GET', { ...posting('x'.repeat(MAX_BODY_BYTES + 1)), httpMethod: 'GET' }, {}],
     ['can be invalid UTF-8 for a GET', { ...base64([0xff]), httpMethod: 'GET' }, {}],
     ['is read for a DELETE', { ...posting('not JSON'), httpMethod: 'DELETE' }, 'invalid_json'],
