@@ -32,7 +32,7 @@ export async function startProxy(
     const asked: ProxiedRequest = { method, path: url, headers, body: await readBytes(incoming) };
     request?.(asked);
     const answered = await forward(target, asked).catch(() => undefined);
-    if (!answered) return outgoing.destroy();
+    if (!answered) return outgoing.destroy(); // the target has stopped
     response?.(answered, asked);
     const { 'content-length': _, 'transfer-encoding': __, ...rest } = answered.headers;
     outgoing.writeHead(answered.status, rest).end(answered.body);

@@ -97,7 +97,7 @@ async function startEngine(directory: string, port: number): Promise<ChildProces
   return engine;
 }
 
-/** Returns the URL of a proxy that answers the first check of each document with 503. */
+/** Returns the URL of a proxy that responds to the first check of each document with 503. */
 function failOnce(baseUrl: string): Promise<string> {
   const checked = new Set<string>();
   return startProxy(baseUrl, {
