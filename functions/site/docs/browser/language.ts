@@ -5,11 +5,11 @@ export function chosenLanguage(): string {
   try {
     return localStorage.getItem(NAME) ?? '';
   } catch {
-    return ''; // a browser without cookies throws
+    return ''; // a browser that blocks cookies throws
   }
 }
 
-/** Remembers a language. A browser without cookies forgets it with the page. */
+/** Remembers a language. A browser that blocks cookies forgets it with the page. */
 export function chooseLanguage(language: string): void {
   try {
     localStorage.setItem(NAME, language);
