@@ -348,6 +348,7 @@ describe('a key', () => {
     const rejected = page.waitForResponse((response) => response.status() === 401);
     for (const route of held) await route.continue(); // a late request with the replaced key
     await (await rejected).finished();
+    await page.evaluate(() => fetch(location.href)); // the page has handled the response before this one
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
     const fresh = await copyShown(page);
     await page.getByText('Replaced by the new key.').waitFor();
@@ -430,6 +431,7 @@ describe('a key', () => {
     const rotated = page.waitForResponse('**/rotate?*');
     left.resolve();
     await (await rotated).finished();
+    await page.evaluate(() => fetch(location.href)); // the page has handled the response before this one
     await page.reload();
     await heading(page, 'Sign in').waitFor();
   });
@@ -518,6 +520,15 @@ describe('the allowlist', () => {
     await page.getByText('This key works only from the saved addresses.').waitFor();
     expect(await page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.6/32');
     expect(await page.getByRole('button', { name: 'Save allowlist' }).count()).toBe(0);
+
+    const reverted = Promise.withResolvers<void>();
+    await page.route('**/allowlist?*', (route) => reverted.promise.then(() => route.continue()), { times: 1 });
+    await page.getByLabel('Address 1', { exact: true }).fill('127.0.0.7/32');
+    await page.getByRole('button', { name: 'Save allowlist' }).click();
+    await page.getByLabel('Address 1', { exact: true }).fill('127.0.0.6/32');
+    reverted.resolve();
+    await page.getByRole('cell', { name: 'cidrs: 127.0.0.7/32' }).waitFor();
+    expect(await page.getByLabel('Address 1', { exact: true }).inputValue()).toBe('127.0.0.6/32');
   });
 
   it('accepts many entries from the clipboard', async () => {

@@ -152,7 +152,7 @@ describe('the npm package', () => {
       const read = [];
       for await (const { id } of entriesOf(client, '/v1/events')) {
         read.push(id);
-        await new Promise((resolve) => setTimeout(resolve)); // an error that nobody awaits would end the process
+        await new Promise((resolve) => setTimeout(resolve)); // an unhandled rejection would end the process
         if (read.length === 2) break;
       }
       console.log(JSON.stringify(read));`;
@@ -178,7 +178,7 @@ describe('the npm package', () => {
         console.log(body);
         return new Response('', { status: 202 });
       };
-      const { publish } = await publisher({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      const { publish } = await publisher({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send, maxWaitSeconds: 0 });
       void publish({ type: 'document.deleted', data: { document_key: 'a', revision: 2 } });`;
     expect(await runModule(source)).toMatchObject({ events: [{ type: 'document.deleted' }] });
   });

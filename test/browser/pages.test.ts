@@ -9,8 +9,8 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
  * contains the name of its member, so a file shows which member a page displays. The first request that changes something fails,
  * and the second one has a violation of each member. The page refreshes after each choice and each failure. Before a form or dialog
  * is sent, and during each request that changes something, other users empty every list and change every resource, and undo it.
- * The clock of the user is wrong, so every time must come from the responses. Numbers and times are in German, and half an hour
- * off UTC. `more.yaml` states how often a page repeats which requests, and what it shows if they fail. Review these files with
+ * The clock of the user is wrong, so every time must come from the responses. Numbers and times are in German, and three and
+ * a half hours behind UTC. `more.yaml` states how often a page repeats which requests, and what it shows if they fail. Review these files with
  * every change.
  * `npm run test:browser -- --update` writes them.
  */
@@ -91,7 +91,8 @@ async function openDashboard(place: string, environment = 'live') {
     let change: Promise<string[]> | undefined;
     const refreshTwice = async () => {
       const titles: string[] = [];
-      for (others of ['change', 'undo']) {
+      for (const step of ['change', 'undo']) {
+        others = step; // every read tells the route what others did
         for (const act of repeated.keys()) act();
         for (let quiet = 0; quiet < 3; quiet = isReading === 0 ? quiet + 1 : 0)
           await new Promise((resolve) => setTimeout(resolve, 30));
@@ -296,7 +297,7 @@ async function expectPage(name: string, place: string): Promise<void> {
     }
     expect(await page.evaluate(() => document.activeElement?.tagName), text.slice(-9).join('\n')).not.toBe('BODY');
   };
-  /** Fills a form or a dialog, which others do not disturb. */
+  /** Fills a form or a dialog. Changes by others keep what is filled in, and the focus. */
   const prepareAmongOthers = async (place: Locator, prepare: typeof fill) => {
     await prepare(place);
     const filled = await shownIn(place);

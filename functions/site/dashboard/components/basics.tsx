@@ -38,21 +38,19 @@ export function Button({
   );
 }
 
-/** The heading of a page. It takes the focus when the page opens, so that keyboards and screen readers start here. */
-export function PageTitle({
-  children,
-  subtitle,
-  actions,
-}: {
+interface PageTitleProps {
   children: string;
   subtitle?: ComponentChildren;
   actions?: ComponentChildren;
-}) {
+}
+
+/** The heading of a page. It takes the focus when the page opens, so that keyboards and screen readers start here. */
+export function PageTitle({ children, subtitle, actions }: PageTitleProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     document.title = `${children} · Dashboard`;
   }, [children]);
-  // Not for another title: a refresh after a change by others must not take the focus from a field.
+  // Only when the page opens, because a refresh with another title must not take the focus from a field.
   useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -70,15 +68,13 @@ export function PageTitle({
   );
 }
 
-export function Panel({
-  title,
-  children,
-  actions,
-}: {
+interface PanelProps {
   title?: string;
   children: ComponentChildren;
   actions?: ComponentChildren;
-}) {
+}
+
+export function Panel({ title, children, actions }: PanelProps) {
   return (
     <section class="panel">
       {title && (

@@ -39,7 +39,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
   const dialog = useModal();
   const id = useId();
   const [typed, setTyped] = useState('');
-  const [chosen, setChosen] = useState<string>(); // not by number, because results that arrive later move the others
+  const [chosen, setChosen] = useState<string>(); // the `href`, because results that arrive later move the others
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const keys = useKeys();
   const destinations = useMemo(

@@ -33,9 +33,9 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
   const saved = key.cidrs.join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list that another admin saved replaces an unchanged one
   useLayoutEffect(() => {
-    const last = shown.current.join();
+    const [last, count] = [shown.current.join(), shown.current.length];
     shown.current = key.cidrs;
-    setRows((all) => (textOf(all) === last && last !== saved ? key.cidrs.map(row) : all));
+    setRows((all) => (all.length === count && textOf(all) === last && last !== saved ? key.cidrs.map(row) : all));
   }, [saved]);
   const cidrs = rows.map(({ text }) => text.trim()).filter(Boolean);
   const sending = useSending(() => {
@@ -43,7 +43,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
     const body = { cidrs: rows.map(({ text }) => text.trim()) };
     return call('POST /v1/keys/{key}/allowlist', { path: { key: key.id }, body });
   });
-  // A row that was edited during the request is another one.
+  // A violation belongs to the row that was sent, so a row that was edited since then shows none.
   const fields = rows.map((each) => fieldOf(sent.current.indexOf(each)));
   const isChanged = textOf(rows) !== saved;
   const change = (next: Row[]) => {
@@ -53,6 +53,7 @@ export function AllowlistEditor({ of: key, onSaved }: { of: Key; onSaved: () => 
   const save = async () => {
     const response = await sending.send();
     if (!response) return;
+    shown.current = response.cidrs; // a change back that was typed during the request stays
     setRows((last) => (last === rows ? response.cidrs.map(row) : last)); // keeps what was typed during the request
     announce(response.cidrs.length === 0 ? 'Restriction removed.' : 'Allowlist saved.');
     onSaved();

@@ -28,7 +28,7 @@ export function KeyActions({ of: key, onChange }: Omit<DialogProps, 'onClose'>) 
   const rotated = ({ key: text }: Rotated) => {
     close();
     const isOwn = text !== null && key.id === keyId;
-    if (isOwn) replaceKey(text); // a response of 401 to the old key would sign out, and hide the new key
+    if (isOwn) replaceKey(text); // a late 401 response to the old key would sign the user out and hide the new key
     reveal({
       title: 'Your new key',
       text,

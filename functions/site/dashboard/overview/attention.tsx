@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge, Button, ButtonLink, Link, Warning } from '../components/basics.tsx';
 import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Elapsed, In } from '../components/time.tsx';
@@ -11,7 +11,9 @@ import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
 /** Rows that are shown at first. Each webhook costs a request for its cause. */
-const MAX_ROWS = 8;
+const FIRST_ROWS = 8;
+/** Further rows that are shown at a time. */
+const MORE_ROWS = 25;
 
 interface AttentionProps {
   webhooks: Webhook[];
@@ -23,7 +25,11 @@ interface AttentionProps {
 
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
 export function Attention({ webhooks, summaries, keys, undeliverable }: AttentionProps) {
-  const [showsAll, setShowsAll] = useState(false);
+  const [limit, setLimit] = useState(FIRST_ROWS);
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    if (limit > FIRST_ROWS) list.current?.children[limit - MORE_ROWS]?.querySelector('a')?.focus();
+  }, [limit]);
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
   const unstable = webhooks.flatMap((webhook) => {
@@ -80,17 +86,15 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
     })),
   ];
   if (rows.length === 0) return <p class="muted">Nothing needs attention.</p>;
-  const shown = showsAll ? rows : rows.slice(0, MAX_ROWS);
+  const more = Math.min(MORE_ROWS, rows.length - limit);
   return (
     <>
-      <ul class="attention">
-        {shown.map((row) => (
+      <ul class="attention" ref={list}>
+        {rows.slice(0, limit).map((row) => (
           <Row key={`${row.to} ${row.name}`} {...row} />
         ))}
       </ul>
-      {shown.length < rows.length && (
-        <Button onClick={() => setShowsAll(true)}>Show {rows.length - shown.length} more</Button>
-      )}
+      {more > 0 && <Button onClick={() => setLimit(limit + MORE_ROWS)}>Show {more} more</Button>}
     </>
   );
 }

@@ -31,8 +31,8 @@ interface WebhookTableProps {
 }
 
 /**
- * Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together,
- * in a dialog that stays when the last row leaves the list.
+ * Lists webhooks with the stats of the last 24 hours, which load separately. Selected webhooks can be paused or enabled together.
+ * The dialog stays open when no webhook is left to list.
  */
 export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
