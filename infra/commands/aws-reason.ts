@@ -1,7 +1,8 @@
 interface SdkError {
   name: string;
+  /** Empty for a host with several addresses, none of which responds. */
   message: string;
-  /** Node.js sets it if there was no response. The error for a host with several addresses has no message. */
+  /** Node.js sets it if there was no response. */
   code?: string;
   $metadata?: object;
 }
@@ -9,7 +10,7 @@ interface SdkError {
 /** Explains an error of the AWS SDK in one sentence. `undefined` for other errors. */
 export function awsReason(error: unknown): string | undefined {
   const { name, message, code, $metadata } = error as SdkError;
-  const reason = String(message || code)
+  const reason = String(message || code || name)
     .split('\n')[0]
     ?.replace(/\.?$/, '.');
   if (message === 'Region is missing')

@@ -96,8 +96,8 @@ async function attempt(name: string, work: () => Promise<void>) {
 }
 
 /**
- * Deletes the resources of a run, including those whose response was lost. A revoked key remains in the list of keys. A list that
- * fails does not keep the resources of the other lists.
+ * Deletes the resources of a run, including those whose response was lost. A revoked key remains in the list of keys. If one list
+ * fails, the resources of the other lists are still deleted.
  */
 async function cleanUp({ name, admin }: Run): Promise<void> {
   const requests: [method: string, path: string][] = [];
@@ -120,7 +120,7 @@ async function cleanUp({ name, admin }: Run): Promise<void> {
   const fail = ({ message }: Error) => void left.push(message);
   for (const list of lists) await list().catch(fail);
   for (const request of requests) await admin(...request, [200, 204, 404]).catch(fail);
-  if (left.length > 0) throw new Error(`resources of ${name} are left: ${left.join('; ')}`);
+  if (left.length > 0) throw new Error(`resources of ${name} may be left: ${left.join('; ')}`);
 }
 
 async function* entriesOf(admin: Run['admin'], list: string) {
