@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { JAVA_VERSION } from '../infra/local/services/database.ts';
 import { settingsOf } from '../infra/settings.ts';
+import { temporaryDirectory } from './support/after-file.ts';
 
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
@@ -64,6 +65,7 @@ describe('the workflow', () => {
 });
 
 describe('.ci/run', () => {
+  /** Logs its call, states a version of Java, writes an empty report, creates the environment for Python, and fails if it must. */
   const STUB = `#!/usr/bin/env bash
 line="\${0##*/} $*"; echo "$line" >> "$LOG"; echo 'version "17'
 file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
@@ -73,16 +75,21 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 
   /** Runs the script with commands that do nothing, except that those with this beginning fail. */
   function run(FAILING = '') {
-    const directory = mkdtempSync(join(tmpdir(), 'ci-'));
+    const directory = mkdtempSync(join(temporaryDirectory(), 'ci-'));
     for (const folder of ['bin', '.ci']) mkdirSync(join(directory, folder));
     copyFileSync('.ci/run', join(directory, '.ci/run'));
     for (const name of ['npm', 'npx', 'python3', 'java', 'go', 'apt-get'])
       writeFileSync(join(directory, 'bin', name), STUB, { mode: 0o755 });
     const LOG = join(directory, 'log');
-    const env = { ...process.env, PATH: `${join(directory, 'bin')}:${process.env.PATH}`, LOG, FAILING };
+    const env = {
+      ...process.env,
+      PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
+      LOG,
+      FAILING,
+      TMPDIR: directory,
+    };
     const { status, stdout } = spawnSync(join(directory, '.ci/run'), { env, encoding: 'utf8' });
     const ran = readFileSync(LOG, 'utf8').split('\n');
-    rmSync(directory, { recursive: true });
     return { status, ran, last: stdout.trim().split('\n').at(-1) };
   }
 
@@ -166,11 +173,10 @@ describe('the threat model', () => {
 
 describe('a Markdown file', () => {
   const texts = new Map(
-    ['.', '.github', 'infra', 'lib', 'test'].flatMap((folder) =>
-      readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
-        .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
-        .map((name) => [join(folder, name), readFileSync(join(folder, name), 'utf8')]),
-    ),
+    execFileSync('git', ['ls-files', '*.md', ':!functions'], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map((name) => [name, readFileSync(name, 'utf8')]),
   );
   /** The anchor that GitHub gives a heading. */
   const anchorOf = (heading: string) =>

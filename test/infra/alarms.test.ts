@@ -115,27 +115,29 @@ describe('an alarm', () => {
   });
 
   it.each([
-    ['ServerErrors', 1, 'For {minutes} minutes, the API returned 5xx more than {limit} times per minute'],
+    ['ServerErrors', 1, 'For {minutes} minutes, the API returned 5xx more than {limit} times per {period}'],
     ['StatsAge', 1 / 60_000, '`GET /v1/stats` is more than {limit} minutes late'],
     ['FanOutStopped', 1, 'For {minutes} minutes or more, Lambda did not poll the stream'],
     ['HandlingFailures', 1, 'For {minutes} minutes, more than {limit} % of the work'],
     ['Latency', 1 / 1000, 'For {minutes} minutes, 1 % of the requests took longer than {limit} seconds'],
     ['FailedShare', 1, 'More than {limit} % of the attempts failed for {minutes} minutes'],
-    ['DisabledWebhooks', 1, 'disabled more than {limit} webhooks in an hour'],
-    ['TableThrottles', 1, 'For {minutes} minutes, DynamoDB throttled more than {limit} reads or writes per minute'],
+    ['DisabledWebhooks', 1, 'disabled more than {limit} webhooks in an {period}'],
+    ['TableThrottles', 1, 'For {minutes} minutes, DynamoDB throttled more than {limit} reads or writes per {period}'],
     ['WorkerErrors', 1, 'For {minutes} minutes, more than {limit} % of the Lambda invocations from queues'],
     ['EmailBounceRate', 100, 'More than {limit} % of the emails of the account bounced'],
     ['EmailComplaintRate', 100, 'more than {limit} % of them as spam'],
-  ])('fires when the runbook says: %s', (name, unit, text) => {
+  ])('fires when the runbook says: %s', (name, perUnit, text) => {
     const found = resourcesOf(template, 'AWS::CloudWatch::Alarm').filter(([id]) =>
       id.startsWith(`Observability${name}`),
     );
+    expect(found).toHaveLength(1);
     const [, { Threshold, EvaluationPeriods, Period, Metrics = [] } = {}] = found[0] ?? [];
     const seconds =
       Period ??
       Metrics.flatMap((each: Partial<Record<string, { Period: number }>>) => each.MetricStat?.Period ?? [])[0];
     const stated = text
-      .replace('{limit}', `${Threshold * unit}`)
+      .replace('{limit}', `${Threshold * perUnit}`)
+      .replace('{period}', seconds === 3600 ? 'hour' : 'minute')
       .replace('{minutes}', `${(seconds * EvaluationPeriods) / 60}`);
     expect(readFileSync('infra/RUNBOOK.md', 'utf8').replace(/\s+/g, ' ')).toContain(stated);
   });

@@ -72,9 +72,13 @@ describe('npm start', () => {
   });
 
   it.each([
-    ['--port', new UserError('This user cannot listen on port 80. Choose another port with --port.')],
-    [undefined, new UserError('This user cannot listen on port 80, which the kept webhooks call.')],
-  ])('states what to do when the user must not use a port: %s', async (option, error) => {
+    ['API', '--port', new UserError('This user cannot listen on port 80. Choose another port with --port.')],
+    [
+      'kept demo endpoint',
+      undefined,
+      new UserError('This user cannot listen on port 80, which the kept webhooks call.'),
+    ],
+  ])('states what to do when the user is not allowed to use the port of the %s', async (_, option, error) => {
     const server = http.createServer();
     const denied = () => server.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
     await expect(listenLocally(Object.assign(server, { listen: denied }) as never, 80, option)).rejects.toEqual(error);

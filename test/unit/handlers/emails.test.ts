@@ -116,18 +116,6 @@ describe('a summary', () => {
     expect(emailsOf(project)).toMatchObject([{ text: expect.stringContaining('1 change is in the audit log') }]);
   });
 
-  it('tells a change whose email failed after a change whose check could not be queued', async () => {
-    const project = await service.project();
-    service.faults.command = (name) => (name === 'SendMessageBatch' ? new Error('Outage') : undefined);
-    await createAdmin(project);
-    delete service.faults.command;
-    service.faults.email = new Error('Outage');
-    await createAdmin(project);
-    delete service.faults.email;
-    await service.clock.advance(EMAIL_WINDOW_MS);
-    expect(emailsOf(project)).toMatchObject([{ text: expect.stringContaining('1 change is in the audit log') }]);
-  });
-
   it('also goes to the addresses from before a change of the addresses', async () => {
     const project = await service.project();
     await exhaust(project);

@@ -93,7 +93,7 @@ describe('the list of projects', () => {
     const Key = { pk: `PROJECT#${gone.id}`, sk: 'PROJECT' };
     service.db.execute({ name: 'Delete', input: { TableName: 'table', Key } });
     const project = await used();
-    others.push(await service.project()); // a page ends with each key of the project before it
+    others.push(await service.project()); // after several keys, within which pages of the scan end
     service.faults.command = (name, input) => {
       if (name === 'Scan') Object.assign(input, { Limit: 2 });
       return undefined;
