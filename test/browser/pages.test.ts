@@ -92,7 +92,7 @@ async function openDashboard(place: string, environment = 'live') {
     const refreshTwice = async () => {
       const titles: string[] = [];
       for (const step of ['change', 'undo']) {
-        others = step; // every read tells the route what others did
+        others = step; // sent as a header with every read
         for (const act of repeated.keys()) act();
         for (let quiet = 0; quiet < 3; quiet = isReading === 0 ? quiet + 1 : 0)
           await new Promise((resolve) => setTimeout(resolve, 30));

@@ -496,7 +496,7 @@ describe('a command that calls the API', () => {
 it.each([
   ['Acme\n', 0, ['show', 'delete'], 'pass it with --name: '],
   ['', 1, ['show'], 'The question has no answer, so nothing was changed.\n'], // without a terminal
-])('asks for a name on standard error and reads %j', async (input, status, expected, said) => {
+])('asks for the name on standard error, and reads %j', async (input, status, expected, said) => {
   const operations: string[] = [];
   const server = http.createServer(async (request, response) => {
     operations.push(JSON.parse(String(await readBody(request))).operation);

@@ -36,7 +36,7 @@ describe('the assembly', () => {
     expect(statSync(assembly).mtime).not.toEqual(before);
   });
 
-  it('is not joined by old ones for ever', async () => {
+  it('replaces old ones', async () => {
     const old = Array.from({ length: 5 }, (_, i) => join(dirname(inject('assembly')), `old-${i}`));
     onTestFinished(() => {
       for (const path of old) rmSync(path, { recursive: true, force: true });

@@ -175,7 +175,7 @@ describe('the poller of a stream', () => {
       response(response, { body }) {
         if (!body.includes('AFTER_SEQUENCE_NUMBER') || tries++ > 0) return;
         Object.assign(response, { status: 400, body: Buffer.from('{"__type":"a#TrimmedDataAccessException"}') });
-        writes.give(); // the poller looks again
+        writes.give(); // the poller reads again
       },
     });
     expect(await passedAfter('d', Promise.resolve())).toEqual(['a', 'b', 'c', 'd']);
@@ -196,7 +196,7 @@ describe('the poller of a stream', () => {
       const StreamDescription = { Shards: shards.map((each) => ({ ShardId: each })) };
       const output = { StreamDescription, ShardIterator: ShardId, Records: [record(ShardIterator)] };
       response.end(JSON.stringify(isExpired ? { __type: 'a#ExpiredIteratorException' } : output));
-      if (isExpired) writes.give(); // the poller looks again
+      if (isExpired) writes.give(); // the poller reads again
     });
     const endpoint = `http://127.0.0.1:${await listen(server)}`;
     const consume = async (_: DynamoDBRecord[], shardId: string) => void consumed.push(shardId);
