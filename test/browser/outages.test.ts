@@ -135,6 +135,29 @@ describe('a page whose service is unavailable', () => {
     expect(await page.locator('.legend').count()).toBe(1); // the last values stay
   });
 
+  it('says that nothing needs attention only when it knows', async () => {
+    const project = await service.project();
+    const page = await dashboard.signIn(project.adminKey, '/live/tokens');
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
+    const allIsWell = page.getByText('Nothing needs attention.');
+    await allIsWell.waitFor();
+    for (const path of ['webhooks?', 'keys?', 'project?', 'stats?*group_by=webhook_id']) {
+      const held = Promise.withResolvers<void>();
+      await page.route(`**/v1/${path}*`, async (route) => {
+        await held.promise;
+        await route.fulfill({ status: 503, body: '' });
+      });
+      await page.reload();
+      await page.locator('.skeleton').first().waitFor();
+      await expect.poll(() => page.locator('.skeleton').count()).toBe(1);
+      expect(await allIsWell.count(), path).toBe(0);
+      held.resolve();
+      await page.getByRole('alert').waitFor();
+      expect(await allIsWell.count(), path).toBe(0);
+      await page.unroute(`**/v1/${path}*`);
+    }
+  });
+
   it('keeps its content, shows the failure, and recovers with the service', async () => {
     const project = await service.project();
     const receiver = await startReceiver();

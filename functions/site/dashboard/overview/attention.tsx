@@ -17,10 +17,11 @@ const MORE_ROWS = 25;
 
 interface AttentionProps {
   webhooks: Webhook[];
-  /** The stats of the last 24 hours by webhook id. */
-  summaries: ReadonlyMap<string, Summary>;
+  /** The stats of the last 24 hours by webhook id, or `undefined` until they are loaded. */
+  summaries: ReadonlyMap<string, Summary> | undefined;
   keys: Key[];
-  undeliverable: UndeliverableEmail[];
+  /** `undefined` until they are loaded. */
+  undeliverable: UndeliverableEmail[] | undefined;
 }
 
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
@@ -33,7 +34,7 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
   const unstable = webhooks.flatMap((webhook) => {
-    const summary = summaries.get(webhook.id);
+    const summary = summaries?.get(webhook.id);
     const isWorking = webhook.status === 'enabled' && webhook.failing_since === null;
     return isWorking && summary && isUnstable(summary) ? [{ webhook, summary }] : [];
   });
@@ -68,7 +69,7 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
       time: 'in the last 24 h',
       action: 'View webhook',
     })),
-    ...undeliverable.map(({ email, reason, at }) => ({
+    ...(undeliverable ?? []).map(({ email, reason, at }) => ({
       badge: <Badge tone="bad">undeliverable</Badge>,
       name: email,
       to: ['settings'],
@@ -85,7 +86,7 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
       action: 'View key',
     })),
   ];
-  if (rows.length === 0) return <p class="muted">Nothing needs attention.</p>;
+  if (rows.length === 0) return summaries && undeliverable && <p class="muted">Nothing needs attention.</p>;
   const more = Math.min(MORE_ROWS, rows.length - limit);
   return (
     <>

@@ -32,12 +32,14 @@ export function Overview() {
                 {(every) => (
                   <Attention
                     webhooks={found}
-                    summaries={summaries.value ?? new Map()}
+                    summaries={summaries.value}
                     keys={every.filter(({ type }) => hasEnvironment(type, environment))}
-                    undeliverable={project.value?.undeliverable_emails ?? []}
+                    undeliverable={project.value === null ? [] : project.value?.undeliverable_emails}
                   />
                 )}
               </Await>
+              <Await of={summaries}>{() => null}</Await>
+              <Await of={project}>{() => null}</Await>
             </Panel>
             <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
               {found.length === 0 ? (

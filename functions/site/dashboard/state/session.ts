@@ -80,11 +80,10 @@ export const canOpen = ({ isAdmin }: Pick<Session, 'isAdmin'>, section = ''): bo
 
 type Project = ResponseOf<'GET /v1/project'>;
 
-/** The project, or `undefined` if the user cannot read it. */
-export function useProject(version = 0): Loaded<Project | undefined> {
+/** The project, or `null` if the user cannot read it. */
+export function useProject(version = 0): Loaded<Project | null> {
   const { call, isAdmin, keyId } = useSession();
-  const read = async (): Promise<Result<Project | undefined>> =>
-    isAdmin ? call('GET /v1/project', {}) : { value: undefined };
+  const read = async (): Promise<Result<Project | null>> => (isAdmin ? call('GET /v1/project', {}) : { value: null });
   return useLoaded(keyId, read, version);
 }
 
