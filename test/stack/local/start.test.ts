@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
@@ -9,7 +8,6 @@ import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
 import { openExclusively } from '../../../infra/local/exclusive-file.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
 import { NO_MONITORING } from '../../../infra/local/monitoring.ts';
-import { listen as listenLocally } from '../../../infra/local/ports.ts';
 import { defaultDatabase, startDatabase } from '../../../infra/local/services/database.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { UserError } from '../../../infra/user-error.ts';
@@ -69,19 +67,6 @@ describe('npm start', () => {
       code: 1,
       output: `Port ${port} is already in use. Stop the process that uses it${remedy}.\n`,
     });
-  });
-
-  it.each([
-    ['API', '--port', new UserError('This user cannot listen on port 80. Choose another port with --port.')],
-    [
-      'kept demo endpoint',
-      undefined,
-      new UserError('This user cannot listen on port 80, which the kept webhooks call.'),
-    ],
-  ])('states what to do when the user is not allowed to use the port of the %s', async (_, option, error) => {
-    const server = http.createServer();
-    const denied = () => server.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
-    await expect(listenLocally(Object.assign(server, { listen: denied }) as never, 80, option)).rejects.toEqual(error);
   });
 
   it('responds to requests that arrive during its start', async () => {
@@ -158,21 +143,8 @@ describe('npm start', () => {
     expect(() => createDirectory(resolve(path))).toThrow(new UserError(`Cannot use ${resolve(path)}: ${reason}.`));
   });
 
-  it('states the reason when it cannot use a file of its directory', () => {
-    const directory = temporaryDirectory();
-    const rejects = (name: string, reason: string) =>
-      expect(() => openExclusively(join(directory, name))).toThrow(
-        new UserError(`Cannot use ${join(directory, name)}: ${reason}.`),
-      );
-    mkdirSync(join(directory, 'folder'));
-    writeFileSync(join(directory, 'text'), 'not a database'.repeat(100));
-    rejects('folder', 'unable to open database file');
-    rejects('text', 'file is not a database');
-  });
-
-  it('explains its options on one screen', () => {
-    const lines = String(parse(USAGE, ['--help'])).split('\n');
-    expect(lines.length).toBeLessThan(24);
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(120);
+  it('rejects a file that is no database with a short message', () => {
+    const path = resolve('package.json');
+    expect(() => openExclusively(path)).toThrow(new UserError(`Cannot use ${path}: file is not a database.`));
   });
 });
