@@ -1,29 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { readGatewayResponses } from '../../../infra/local/gateway/gateway-responses.ts';
 import { startGateway } from './gateway.ts';
-
-const withResponses = (types: Record<string, string>) =>
-  readGatewayResponses({
-    ofType: <Properties>() =>
-      Object.entries(types).map(([ResponseType, StatusCode]) => ({
-        id: ResponseType,
-        type: 'AWS::ApiGateway::GatewayResponse',
-        properties: { ResponseType, StatusCode } as Properties,
-      })),
-  });
-
-describe('a gateway response', () => {
-  it.each([
-    ['INTEGRATION_FAILURE', 503],
-    ['INTEGRATION_TIMEOUT', 500],
-    ['AUTHORIZER_CONFIGURATION_ERROR', 500],
-    ['UNAUTHORIZED', 400],
-  ])('uses the default for an undeclared %s', (type, expected) => {
-    const responseOf = withResponses({ INTEGRATION_FAILURE: '503', DEFAULT_4XX: '400', DEFAULT_5XX: '500' });
-    expect(responseOf(type, { requestId: 'r' }).statusCode).toBe(expected);
-  });
-});
 
 describe('a header of a function', () => {
   it('is renamed like in API Gateway', async () => {

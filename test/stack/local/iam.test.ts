@@ -77,9 +77,6 @@ describe('a request to the table authorizes', () => {
 
   it.each([
     ['GetItem', { TableName: 't', Key: pk('A') }, 'arn:t', ['A']],
-    ['PutItem', { TableName: 't', Item: pk('A') }, 'arn:t', ['A']],
-    ['UpdateItem', { TableName: 't', Key: pk('A') }, 'arn:t', ['A']],
-    ['BatchGetItem', { RequestItems: { t: { Keys: [pk('A'), pk('B')] } } }, 'arn:t', ['A', 'B']],
     ['Query', query, 'arn:t', ['A']],
     ['Query', { ...query, IndexName: 'i' }, 'arn:t/index/i', ['A']],
   ])('of %s %o for its keys', (operation, input, resource, leadingKeys) => {

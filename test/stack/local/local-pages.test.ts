@@ -53,6 +53,7 @@ describe('the local stack', () => {
     expect(await send(pages.mailUrl, host)).toEqual([403, '']);
     expect(await send(url, host, 'POST', ticket)).toEqual([403, '']);
     expect(await send(serviceUrl(), host)).toEqual([403, '']);
+    expect(await send(await startDatabase(), host, 'POST', '{}')).toEqual([403, '']);
   });
 
   it('responds to a container that names the host of Docker only with its services', async () => {

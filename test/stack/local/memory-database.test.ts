@@ -13,7 +13,6 @@ import { BY_STATUS } from '../../../lib/deployment.ts';
 import { HOUR_MS } from '../../memory/contracts/builders.ts';
 import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
-import { request } from '../../support/service.ts';
 
 const TableName = 'table';
 const StreamArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${TableName}/stream/memory`;
@@ -91,14 +90,6 @@ describe('the database in memory', () => {
     const CancellationReasons = [{ Code: 'ConditionalCheckFailed', Item: key('a') }];
     await expect(write()).rejects.toMatchObject({ name: 'TransactionCanceledException', CancellationReasons });
     client.destroy();
-    stop();
-  });
-
-  it('rejects requests of web pages whose host name resolves to this machine', async () => {
-    const { endpoint, stop } = await startMemoryDatabase();
-    const headers = { Host: 'attacker.example', 'X-Amz-Target': 'DynamoDB_20120810.DescribeTable' };
-    const { status } = await request(endpoint, 'POST', '', { body: '{}', headers });
-    expect(status).toBe(403);
     stop();
   });
 });

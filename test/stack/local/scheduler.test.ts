@@ -19,12 +19,12 @@ function createScheduler(kept = new Map<string, Schedule>()) {
     const request = { method: 'POST', action: 'POST schedules', path: '/schedules/a' };
     return scheduler.service({ ...request, headers: {}, principal: '', body });
   };
-  const bodies = (name: string) =>
+  const received = (name: string) =>
     queues
       .get(name)
       ?.receive(10)
-      .map(({ body }) => body);
-  return { scheduler, create, queues, bodies };
+      .map(({ body, group }) => [body, group]);
+  return { scheduler, create, received };
 }
 
 describe('a schedule', () => {
@@ -40,20 +40,13 @@ describe('a schedule', () => {
     expect(scheduler.count()).toBe(0);
   });
 
-  it('sends its message', () => {
-    const { scheduler, queues } = createScheduler();
-    const Input = JSON.stringify({ QueueUrl: 'main', MessageBody: 'hello', MessageGroupId: 'g' });
-    scheduler.fire({ Input });
-    expect(queues.get('main')?.receive(2)).toMatchObject([{ body: 'hello', group: 'g' }]);
-  });
-
   it('is kept until its message is stored', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const file = new DatabaseSync(':memory:');
     const kept = () => new KeptMap<Schedule>(file, 'schedules');
     const { scheduler, create } = createScheduler(kept());
-    create('at(1970-01-01T00:00:01)', '{"QueueUrl":"main","MessageBody":"hello"}');
+    create('at(1970-01-01T00:00:01)', '{"QueueUrl":"main","MessageBody":"hello","MessageGroupId":"g"}');
     expect(() => create('at(1970-01-01T00:00:02)', '{}')).toThrow('already exists');
     vi.spyOn(scheduler, 'fire').mockImplementation(() => {
       throw new Error('The disk is full');
@@ -61,7 +54,7 @@ describe('a schedule', () => {
     expect(() => vi.advanceTimersByTime(1000)).toThrow('full');
     const next = createScheduler(kept());
     vi.advanceTimersByTime(1000);
-    expect([next.bodies('main'), kept().size, next.scheduler.count()]).toEqual([['hello'], 0, 0]);
+    expect([next.received('main'), kept().size, next.scheduler.count()]).toEqual([[['hello', 'g']], 0, 0]);
   });
 
   it('has no effect if it cannot be stored', () => {
@@ -79,8 +72,8 @@ describe('a schedule', () => {
     '{"QueueUrl":"main"}',
     '{"QueueUrl":"main","MessageBody":1}',
   ])('sends an invalid input to its dead letters: %s', (Input) => {
-    const { scheduler, bodies } = createScheduler();
+    const { scheduler, received } = createScheduler();
     scheduler.fire({ Input, DeadLetterConfig: { Arn: 'dead' } });
-    expect([bodies('main'), bodies('dead')]).toEqual([[], [Input]]);
+    expect([received('main'), received('dead')]).toEqual([[], [[Input, undefined]]]);
   });
 });

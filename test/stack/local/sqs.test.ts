@@ -103,17 +103,6 @@ describe('a fair queue', () => {
 });
 
 describe('a queue', () => {
-  it('makes a failed message visible again with a new receipt', async () => {
-    const queue = createQueue();
-    queue.send('a');
-    const [first] = queue.receive(1);
-    queue.fail(first?.receiptHandle ?? '');
-    await queue.untilVisible();
-    const [second] = queue.receive(1);
-    expect(second).toMatchObject({ body: 'a', receiveCount: 2 });
-    expect(second?.receiptHandle).not.toBe(first?.receiptHandle);
-  });
-
   it('moves a message to the dead letters after too many receives', async () => {
     const deadLetters = createQueue();
     const kept = new Map();

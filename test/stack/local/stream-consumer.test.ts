@@ -96,8 +96,9 @@ describe('the poller of a stream', () => {
   });
 
   it('retries without a limit', async () => {
-    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 100 ? fail() : null));
-    await consume([record('1')]);
+    const mapping = { MaximumRecordAgeInSeconds: -1 };
+    const { consume, batches, discarded } = createConsumer((_ids, tries) => (tries <= 100 ? fail() : null), mapping);
+    await consume([record('1', 90_000)]);
     expect(batches).toHaveLength(101);
     expect(discarded()).toEqual([]);
   });
@@ -117,29 +118,13 @@ describe('the poller of a stream', () => {
     expect(Object.keys(Records[0])).toEqual(Object.keys(events[0]?.Records[0] ?? {}));
   });
 
-  it('discards no record if the mapping has the value for no limit', async () => {
-    const { consume, batches } = createConsumer(() => null, { MaximumRecordAgeInSeconds: -1 });
-    await consume([record('1', 90_000)]);
-    expect(batches).toEqual([['1']]);
-  });
-
-  it('passes the shard and the window of a batch if the mapping has a tumbling window', async () => {
-    const mapping = { TumblingWindowInSeconds: 60, EventSourceArn: 'stream' };
-    const { consume, events } = createConsumer(() => ({ state: {} }), mapping);
+  it('passes the shard and the window of a batch until the response has a state, with a tumbling window', async () => {
+    const responses = [null, { batchItemFailures: [] }, { state: {} }];
+    const { consume, events } = createConsumer((_, tries) => responses[tries - 1], { TumblingWindowInSeconds: 60 });
     await consume([record('1', 90)]);
     const start = Math.floor((NOW - 90_000) / 60_000) * 60_000;
-    expect(events[0]).toMatchObject({
-      shardId: 'shard-1',
-      state: {},
-      window: { start: new Date(start).toISOString(), end: new Date(start + 60_000).toISOString() },
-    });
-  });
-
-  it('treats a response without a state as a failure if the mapping has a tumbling window', async () => {
-    const responses = [null, { batchItemFailures: [] }, { state: {} }];
-    const { consume, batches } = createConsumer((_, tries) => responses[tries - 1], { TumblingWindowInSeconds: 60 });
-    await consume([record('1')]);
-    expect(batches).toEqual([['1'], ['1'], ['1']]);
+    const window = { start: new Date(start).toISOString(), end: new Date(start + 60_000).toISOString() };
+    expect(events).toMatchObject(Array(3).fill({ shardId: 'shard-1', state: {}, window }));
   });
 
   it('passes records again if it stopped while they were processed, or if the stream no longer has its position', async () => {
