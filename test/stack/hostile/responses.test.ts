@@ -49,7 +49,6 @@ const framing: Case[] = [
   ['Content-Length too long', (socket) => socket.end(`${length(10)}part`), 200, 'response_truncated'],
   ['Content-Length too short', `${length(2)}ok and more`, 200, null],
   ['Content-Length negative', `${length(-1)}ok`, null, 'response_invalid'],
-  ['Content-Length not a number', `${length('two')}ok`, null, 'response_invalid'],
   ['Content-Length beyond 64 bits', `${length('99999999999999999999')}ok`, null, 'response_invalid'],
   ['Content-Length twice', `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok!`, null, 'response_invalid'],
   [
@@ -63,25 +62,18 @@ const framing: Case[] = [
   ['a chunk shorter than it says', `${CHUNKED}9\r\nok\r\n0\r\n\r\n`, 200, 'timeout'],
   ['a chunk size that is none', `${CHUNKED}size\r\nok\r\n`, 200, 'response_invalid'],
   ['a chunk size beyond 64 bits', `${CHUNKED}fffffffffffffffff\r\nok\r\n`, 200, 'response_invalid'],
-  ['a chunk size that is negative', `${CHUNKED}-2\r\nok\r\n`, 200, 'response_invalid'],
 ];
 
 const strange: Case[] = [
   ['HTTP/0.9', (socket) => socket.end('<html>hello</html>'), null, 'response_invalid'],
-  ['HTTP/3.7', 'HTTP/3.7 200 OK\r\n\r\n', null, 'response_invalid'],
   ['a preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', null, 'response_invalid'],
-  ['frames of HTTP/2', '\x00\x00\x12\x04\x00\x00\x00\x00\x00', null, 'response_invalid'],
   ['SSH', 'SSH-2.0-OpenSSH_9.6\r\n', null, 'response_invalid'],
-  ['mail', '220 mail.example.com ESMTP\r\n', null, 'response_invalid'],
   ['random bytes', '\x1f\x8b\x08\xff\x00\xfe\x80', null, 'response_invalid'],
   ['NUL in a header', `${OK}X: a\0b\r\nContent-Length: 0\r\n\r\n`, null, 'response_invalid'],
-  ['NUL in the name of a header', `${OK}X\0: a\r\nContent-Length: 0\r\n\r\n`, null, 'response_invalid'],
   ['a header without a name', `${OK}: nameless\r\n\r\n`, null, 'response_invalid'],
   ['status 000', 'HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n', 0, 'response_invalid'],
   ['status 99', 'HTTP/1.1 99 Few\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
   ['status 999', 'HTTP/1.1 999 Many\r\nContent-Length: 0\r\n\r\n', 999, 'status_not_2xx'],
-  ['status 2000', 'HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
-  ['status -200', 'HTTP/1.1 -200 OK\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
   ['status OK', 'HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n', null, 'response_invalid'],
 ];
 

@@ -8,11 +8,10 @@ import { describe, expect, it } from 'vitest';
 import { httpPost } from '../../../lib/aws/http-post.ts';
 import { besideHealthy, listen, stopTime } from '../../support/endpoints.ts';
 
-const pem = (name: string) => readFileSync(new URL(`../../support/${name}.pem`, import.meta.url), 'utf8');
-tls.setDefaultCACertificates([pem('certificates/authority')]);
-const certificate = (name: string) => ({ key: pem('certificates/key'), cert: pem(`certificates/${name}`) });
+const pem = (name: string) => readFileSync(new URL(`../../support/certificates/${name}.pem`, import.meta.url), 'utf8');
+tls.setDefaultCACertificates([pem('authority')]);
+const certificate = (name: string) => ({ key: pem('key'), cert: pem(name) });
 const valid = certificate('valid');
-const selfSigned = { key: pem('self-signed.key'), cert: pem('self-signed.cert') };
 
 stopTime();
 const post = httpPost('any');
@@ -31,7 +30,7 @@ describe('TLS', () => {
     ['has a certificate that is expired', secure(certificate('expired')), null, 'certificate_invalid'],
     ['has a certificate that is not valid yet', secure(certificate('not-yet-valid')), null, 'certificate_invalid'],
     ['has a certificate for another host', secure(certificate('other-host')), null, 'certificate_invalid'],
-    ['has a self-signed certificate', secure(selfSigned), null, 'certificate_invalid'],
+    ['has a self-signed certificate', secure(certificate('self-signed')), null, 'certificate_invalid'],
     ['is 1.2 at most', secure({ ...valid, maxVersion: 'TLSv1.2' }), null, 'tls_failed'],
     ['has no certificate', secure({}), null, 'tls_failed'],
     ['hangs at once', () => net.createServer(), null, 'timeout'],

@@ -37,6 +37,7 @@ openssl req -new -config "$work/config" -key "$work/key" -subj '/CN=authority of
 openssl ca -batch -notext -config "$work/config" -selfsign -keyfile "$work/key" -in "$work/request" \
   -startdate 20200101000000Z -enddate 21200101000000Z -out authority.pem
 here=DNS:localhost,IP:127.0.0.1
+openssl req -x509 -new -key key.pem -subj /CN=endpoint -addext "subjectAltName=$here" -days 36500 -out self-signed.pem
 leaf valid.pem 20200101 21200101 "$here,DNS:*.example.com"
 leaf expired.pem 20200101 20210101 "$here"
 leaf not-yet-valid.pem 21000101 21200101 "$here"
