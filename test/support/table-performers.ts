@@ -1,4 +1,5 @@
 import {
+  type AttributeValue,
   CreateTableCommand,
   DescribeTableCommand,
   DynamoDBClient,
@@ -14,17 +15,18 @@ import { databaseEndpoint } from './database.ts';
 import type { Performers } from './shell.ts';
 
 const credentials = { accessKeyId: 'operator', secretAccessKey: 'local' };
-type Items = Record<string, never>[];
+type Items = Record<string, AttributeValue>[];
 
 /** The copies of the tables of a database, by name and second. A restore is possible at these times. */
 const copies = new Map<string, Items>();
 const keyOf = (TableName: string, atMs: number) => `${TableName} ${Math.floor(atMs / 1000)}`;
 
-async function itemsOf(TableName: string): Promise<Items> {
+/** Returns all items of a table. */
+export async function itemsOf(TableName: string): Promise<Items> {
   const database = dynamoDbClient(databaseEndpoint());
   const items: Items = [];
   for await (const { Items = [] } of paginateScan({ client: database }, { TableName, ConsistentRead: true }))
-    items.push(...(Items as Items));
+    items.push(...Items);
   database.destroy();
   return items;
 }

@@ -3,11 +3,5 @@ import { measureCpu } from '../../measure/bench/cpu/cpu.ts';
 
 it('authorizes, fans out to 100 webhooks and delivers full batches over TLS with 29 % of a vCPU, without a failure', async () => {
   const rows = await measureCpu(inject('assembly'), [512]);
-  expect(Object.keys(rows)).toEqual([
-    'authorization with a token, 512 MB',
-    'fan-out of 100 events to 100 webhooks, 512 MB',
-    'deliver, in batches of 10, 512 MB',
-    'deliver, in batches of 100, 512 MB',
-  ]);
   expect(Object.values(rows).map(({ failed }) => failed)).toEqual([0, 0, 0, 0]);
 });

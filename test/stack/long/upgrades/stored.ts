@@ -1,7 +1,8 @@
-import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
 import type { State } from '../../../../infra/local/services/state.ts';
 import { databaseEndpoint } from '../../../support/database.ts';
+import { itemsOf } from '../../../support/table-performers.ts';
 import type { Endpoints, Work } from './work.ts';
 
 type Attributes = Record<string, AttributeValue>;
@@ -15,19 +16,16 @@ export interface Stored {
   schedules: [string, State['schedules'] extends Map<string, infer Schedule> ? Schedule : never][];
 }
 
-const client = () => dynamoDbClient(databaseEndpoint());
 const tableOf = ({ tablePrefix }: State) => `${tablePrefix}Table`;
 
 export async function readStored(state: State, work: Work, at: number): Promise<Stored> {
-  const database = client();
-  const { Items = [] } = await database.send(new ScanCommand({ TableName: tableOf(state), ConsistentRead: true }));
-  database.destroy();
-  return { at, work, items: Items, messages: [...state.messages], schedules: [...state.schedules] };
+  const items = await itemsOf(tableOf(state));
+  return { at, work, items, messages: [...state.messages], schedules: [...state.schedules] };
 }
 
 /** Writes the items to the table of a state. */
 export async function writeItems({ items }: Pick<Stored, 'items'>, state: State): Promise<void> {
-  const database = client();
+  const database = dynamoDbClient(databaseEndpoint());
   for (const Item of items) await database.send(new PutItemCommand({ TableName: tableOf(state), Item }));
   database.destroy();
 }

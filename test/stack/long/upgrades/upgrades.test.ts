@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -163,14 +162,5 @@ describe('the functions during a deployment', () => {
     ['the previous release', () => failedStarts({ code: earlier, variables: current })],
   ])('of %s start with the variables of the other, because Lambda changes code and variables separately', (_, failed) => {
     expect(failed()).toEqual([]);
-  });
-});
-
-describe('the changelog', () => {
-  it.each(releases)('dates $version no earlier than its commit', ({ version, commit }) => {
-    const [, date = ''] =
-      new RegExp(`^## \\[${version}\\] - (.*)$`, 'm').exec(readFileSync('CHANGELOG.md', 'utf8')) ?? [];
-    const committed = execFileSync('git', ['show', '-s', '--format=%cI', commit], { encoding: 'utf8' });
-    expect(date >= new Date(committed.trim()).toISOString().slice(0, 10), `${date}, ${committed}`).toBe(true);
   });
 });
