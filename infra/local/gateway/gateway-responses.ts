@@ -21,7 +21,7 @@ export function readGatewayResponses(template: Pick<Template, 'ofType'>) {
       .map(({ properties }) => [properties.ResponseType, properties]),
   );
   return (type: string, context: GatewayContext): GatewayResponse => {
-    const response = declared.get(type) ?? declared.get(defaultOf(type));
+    const response = declared.get(type);
     if (!response) throw new Error(`The template declares no gateway response ${type}`);
     const headers = Object.entries(response.ResponseParameters ?? {}).map(([name, value]) => [
       name.replace('gatewayresponse.header.', ''),
@@ -34,10 +34,6 @@ export function readGatewayResponses(template: Pick<Template, 'ofType'>) {
     return { type, statusCode, headers: Object.fromEntries(headers), body: Buffer.from(body) };
   };
 }
-
-/** The default for an undeclared type (API Gateway Developer Guide, "Gateway response types"). */
-const defaultOf = (type: string): string =>
-  /^(API|AUTHORIZER|INTEGRATION)_/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
 
 /** The value of `context.requestId` or of a member such as `context.authorizer.code`. Empty if there is none. */
 function variable(name: string, context: GatewayContext): string {

@@ -125,8 +125,7 @@ export class LocalFunction {
 }
 
 /** The asset in the assembly. Its name contains the hash in the S3 key. */
-export const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string =>
-  `asset.${Code.S3Key.replace('.zip', '')}`;
+const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string => `asset.${Code.S3Key.replace('.zip', '')}`;
 
 /** The path of the handler module in the assembly. */
 export function modulePathOf(

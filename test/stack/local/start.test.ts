@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
@@ -8,6 +9,7 @@ import { readArguments, USAGE } from '../../../infra/local/arguments.ts';
 import { openExclusively } from '../../../infra/local/exclusive-file.ts';
 import { createDirectory } from '../../../infra/local/kept.ts';
 import { NO_MONITORING } from '../../../infra/local/monitoring.ts';
+import { listen as listenLocally } from '../../../infra/local/ports.ts';
 import { defaultDatabase, startDatabase } from '../../../infra/local/services/database.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { UserError } from '../../../infra/user-error.ts';
@@ -67,6 +69,14 @@ describe('npm start', () => {
       code: 1,
       output: `Port ${port} is already in use. Stop the process that uses it${remedy}.\n`,
     });
+  });
+
+  it('states what to do when the user is not allowed to use a port', async () => {
+    const server = http.createServer();
+    const denied = () => server.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
+    await expect(listenLocally(Object.assign(server, { listen: denied }) as never, 80, '--port')).rejects.toEqual(
+      new UserError('This user cannot listen on port 80. Choose another port with --port.'),
+    );
   });
 
   it('responds to requests that arrive during its start', async () => {
