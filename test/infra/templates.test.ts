@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RUNBOOK } from '../../infra/runbook.ts';
 import type { SettingsInput } from '../../infra/settings.ts';
 import { withReferences } from './resources.ts';
-import { choices, everyOption, synthStack, table } from './synth.ts';
+import { choices, everyOption, extremes, synthStack, table } from './synth.ts';
 
 /*
  * Compares the template, and what each setting changes in it, with the files in `templates/`. Review these files with every change.
@@ -62,7 +62,10 @@ it('deploys what was reviewed', async () => {
   await expect(`${byDefault.join('\n')}\n`).toMatchFileSnapshot('templates/default.txt');
 });
 
-it.each(alone)('changes what was reviewed with $name', async ({ name, settings, lines }) => {
+it.each([
+  ...alone,
+  { name: 'extremes', settings: extremes, lines: deployed(extremes) },
+])('changes what was reviewed with $name', async ({ name, settings, lines }) => {
   const removed = byDefault.filter((line) => !lines.includes(line)).map((line) => `- ${line}`);
   const added = lines.filter((line) => !byDefault.includes(line)).map((line) => `+ ${line}`);
   await expect([JSON.stringify(settings), ...removed, ...added, ''].join('\n')).toMatchFileSnapshot(
