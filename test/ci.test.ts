@@ -109,17 +109,13 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 });
 
 it('Dependabot updates every list of dependencies', () => {
-  const files = execFileSync('git', ['ls-files', '*package.json', '*requirements.txt'], { encoding: 'utf8' }).split(
-    '\n',
-  );
-  const kinds = { 'package.json': 'npm', 'requirements.txt': 'pip' } as const;
-  const expected = files.filter(Boolean).map((path) => {
-    const [, folder = '', name = ''] = /^(?:(.*)\/)?([^/]+)$/.exec(path) ?? [];
-    return `${kinds[name as keyof typeof kinds]} /${folder}`;
-  });
-  const updates = readFileSync('.github/dependabot.yml', 'utf8').matchAll(
-    /package-ecosystem: (\S+)\n +directory: (\S+)/g,
-  );
+  const files = execFileSync('git', ['ls-files', '*package.json', '*requirements.txt'], { encoding: 'utf8' });
+  const expected = files
+    .trim()
+    .split('\n')
+    .map((path) => `${path.endsWith('.json') ? 'npm' : 'pip'} ${dirname(`/${path}`)}`);
+  const text = readFileSync('.github/dependabot.yml', 'utf8');
+  const updates = text.matchAll(/package-ecosystem: (\S+)\n +directory: (\S+)/g);
   const updated = [...updates].map(([, kind, folder]) => `${kind} ${folder}`);
   expect(updated.sort()).toEqual([...expected, 'github-actions /'].sort());
 });

@@ -92,17 +92,6 @@ it.each([
     });
 });
 
-it.each([
-  ['projects', ' (the running local stack)'],
-  ['smoke', ' (the running local stack)'],
-  ['restore', ''],
-  ['replay', ''],
-])('npm run ops -- %s --help offers the local stack only if the command can use it', async (name, usual) => {
-  const { stdout } = await run(`ops ${name} --help`);
-  expect(stdout).toMatch(/ --stack NAME +the CloudFormation stack of a deployment/);
-  expect(stdout).toContain(` of a deployment${usual}\n`);
-});
-
 it('has the commands and options that the documentation uses', async () => {
   const guides = readdirSync('functions/site/docs/guides').map((name) => `functions/site/docs/guides/${name}`);
   const files = ['README.md', 'infra/README.md', 'infra/RUNBOOK.md', 'lib/client/README.md', ...guides];
@@ -516,8 +505,4 @@ it.each([
 it('prints no stack trace when the reader of its output has ended', () => {
   const { stderr } = spawnSync('sh', ['-c', 'node infra/commands/ops.ts --help | true'], { encoding: 'utf8' });
   expect(stderr).toBe('');
-});
-
-it('shows default values in the help', async () => {
-  expect((await run('ops smoke -h')).stdout).toMatch(/--listen PORT +the local port of the tunnel \(4000\)\n/);
 });

@@ -48,6 +48,8 @@ const everything: SettingsInput = {
   encryption: 'customer',
 };
 
+const OTHER_TABLE = { name: 'Other', streamArn: table.streamArn.replace(table.name, 'Other') };
+
 describe('a deployment', () => {
   it('is rejected without a settings file, also of an existing stack', () => {
     const message = 'There is no deployment.json. To write one, run npm run init.';
@@ -71,30 +73,24 @@ describe('a deployment', () => {
     }
   });
 
-  it.each([
-    ['table', 'ConfirmTable=own'],
-    ['domain', 'ConfirmDomain=none'],
-    ['alarms', 'ConfirmAlarms=none'],
-    ['egress', 'ConfirmEgress=shared'],
-    ['encryption', 'ConfirmEncryption=aws'],
-  ] as const)('without its %s needs a confirmation', (name, confirmation) => {
+  it.each<[setting: keyof SettingsInput, changed: SettingsInput, confirmation: string]>([
+    ['table', { table: undefined }, 'ConfirmTable=own'],
+    ['domain', { domain: undefined }, 'ConfirmDomain=none'],
+    ['alarms', { alarms: undefined }, 'ConfirmAlarms=none'],
+    ['egress', { egress: undefined }, 'ConfirmEgress=shared'],
+    ['encryption', { encryption: undefined }, 'ConfirmEncryption=aws'],
+    ['table', { table: OTHER_TABLE }, 'ConfirmTable=Other'],
+    ['domain', { domain: { ...domain, name: 'b.example.com' } }, 'ConfirmDomain=b.example.com'],
+    ['alarms', { alarms: { topicArn } }, `ConfirmAlarms=${topicArn}`],
+    ['egress', { egress: network }, `ConfirmEgress=${network.vpcId}`],
+  ])('with another %s, or without it, needs a confirmation: %o', (name, changed, confirmation) => {
     const last = deploy(templateOf(everything));
-    const { [name]: _, ...others } = everything;
+    const others = { ...everything, ...changed };
     expect(() => deploy(templateOf(others), last)).toThrow(
       `The last deployment had other settings of ${name}. If deployment.json is right, add --parameters ${confirmation}`,
     );
     const confirmed = deploy(templateOf(others), last, Object.fromEntries([confirmation.split('=')]));
     expect(deploy(templateOf(others), confirmed)).toEqual(confirmed);
-  });
-
-  it.each([
-    [{ table: { name: 'Other', streamArn: table.streamArn.replace(table.name, 'Other') } }, 'ConfirmTable=Other'],
-    [{ domain: { ...domain, name: 'b.example.com' } }, 'ConfirmDomain=b.example.com'],
-    [{ alarms: { topicArn } }, `ConfirmAlarms=${topicArn}`],
-    [{ egress: network }, `ConfirmEgress=${network.vpcId}`],
-  ])('with another value needs a confirmation: %o', (changes, confirmation) => {
-    const last = deploy(templateOf(everything));
-    expect(() => deploy(templateOf({ ...everything, ...changes }), last)).toThrow(`--parameters ${confirmation}`);
   });
 
   it('protects a setting that was added later', () => {

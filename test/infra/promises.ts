@@ -102,19 +102,6 @@ export const promises: Readonly<Record<string, Promised>> = {
       ),
   ),
 
-  'an alarm decides about missing data explicitly': each(
-    'AWS::CloudWatch::Alarm',
-    ({ TreatMissingData }) =>
-      TreatMissingData === 'notBreaching' || TreatMissingData === 'breaching' || TreatMissingData === 'ignore',
-  ),
-
-  'an output names its resource as requests to AWS do: a queue by its URL, a function or a bucket by its name': (
-    template,
-  ) =>
-    Object.entries(template.findOutputs('*')).flatMap(([id, { Value }]) =>
-      JSON.stringify(Value).includes('"Arn"]') ? [id] : [],
-    ),
-
   'a dead-letter queue has an alarm on its first message': (template) => {
     const consumed = mappingsOf(template).map(({ source }) => source);
     const watched = resourcesOf(template, 'AWS::CloudWatch::Alarm').flatMap(
@@ -129,13 +116,6 @@ export const promises: Readonly<Record<string, Promised>> = {
     ({ MetricName, Statistic }) =>
       !/^(ApproximateNumberOfMessagesVisible|ApproximateAgeOfOldestMessage|IteratorAge)$/.test(MetricName) ||
       Statistic === 'Maximum',
-  ),
-
-  // In milliseconds. A stream keeps its records for 24 hours.
-  'an alarm on the age of a stream fires after minutes, and hours before records are lost': each(
-    'AWS::CloudWatch::Alarm',
-    ({ MetricName, Threshold }) =>
-      MetricName !== 'IteratorAge' || (Threshold >= 60_000 && Threshold <= 6 * 60 * 60 * 1000),
   ),
 
   'a bucket deletes all its objects after a time, whatever their names': each(
@@ -244,11 +224,6 @@ export const promises: Readonly<Record<string, Promised>> = {
           [...Object.keys(VARIABLES), 'SOURCE_ADDRESSES'].includes(name) ||
           /^(NODE_OPTIONS|POWERTOOLS_\w+)$/.test(name),
       ),
-  ),
-
-  'a function that sends emails can leave them to a summary': each(
-    'AWS::Lambda::Function',
-    ({ Environment: { Variables } }) => 'SUMMARIES_QUEUE_URL' in Variables === 'SENDER_EMAIL' in Variables,
   ),
 
   'the environment variables of a function have at most 4 KB': each(

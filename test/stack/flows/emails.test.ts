@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
 const service = useService(FAST_DELAYS);
@@ -13,18 +13,4 @@ it.each([
   await key('admin'); // causes an email
   const undeliverable = async () => (await admin('GET', '/v1/project')).body.undeliverable_emails;
   expect(await eventually(async () => (await undeliverable())[0])).toMatchObject({ email: address, reason });
-});
-
-it('continues when the function for events of emails fails, as EventBridge does', async () => {
-  const { admin, key } = await service.project();
-  const [fn] = [...service.stack.functions.values()].filter(({ id }) => id.startsWith('SenderEmailEvents'));
-  if (!fn) throw new Error('The stack has no such function');
-  const invoke = vi.spyOn(fn, 'invoke').mockRejectedValueOnce(new Error('no'));
-  onTestFinished(() => invoke.mockRestore());
-  await admin('PATCH', '/v1/project', { body: { emails: ['bounce@example.com', 'complaint@example.com'] } });
-  await key('admin'); // causes an email
-  const undeliverable = async () => (await admin('GET', '/v1/project')).body.undeliverable_emails;
-  expect(await eventually(async () => (await undeliverable())[0])).toMatchObject({
-    email: expect.stringContaining('@example.com'),
-  });
 });

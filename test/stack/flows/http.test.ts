@@ -2,7 +2,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
-import { changed } from '../../support/changed.ts';
 import { code, mint } from '../../support/documents.ts';
 import { FAST_DELAYS, useService } from '../../support/service.ts';
 
@@ -32,14 +31,6 @@ describe('a method that a path does not have', () => {
         expect([status, body.code, headers.allow]).toEqual([405, 'method_not_allowed', 'POST, GET, HEAD']);
       }
     }
-    const of = async (method: string, path: string) => {
-      const { status, headers } = await read(method, path);
-      return [status, headers.allow];
-    };
-    expect(await of('GET', '/v1/events/batch')).toEqual([405, 'POST']);
-    expect(await of('OPTIONS', '/v1/webhooks')).toEqual([405, 'POST, GET, HEAD']);
-    expect(await of('PATCH', '/v1/documents/a')).toEqual([403, undefined]);
-    expect(await of('POST', '/dashboard')).toEqual([405, 'GET, HEAD']);
   });
 
   it('returns 401 without a credential, and 403 to an address off the allowlist', async () => {
@@ -128,39 +119,7 @@ describe('the event types', () => {
   });
 });
 
-describe('a credential', () => {
-  it('returns 401 if it is missing, unknown or malformed', async () => {
-    const key = await (await service.project()).key('live');
-    const flipped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
-    for (const value of [null, '', `Bearer ${flipped}`, `Bearer ${key}\u00e9`]) {
-      const call = { body: changed(), ...(value !== null && { headers: { Authorization: value } }) };
-      const answer = await service.as(null)('POST', '/v1/events', call);
-      expect(code(answer), String(value)).toEqual([401, 'unauthorized']);
-    }
-  });
-});
-
 describe('a request', () => {
-  it('returns 404 for an unknown path', async () => {
-    const live = await (await service.project()).client('live');
-    for (const [method, path] of [
-      ['GET', '/v1'],
-      ['GET', '/v1/nothing'],
-      ['GET', '/v1/webhooks//'],
-      ['OPTIONS', '/v1/nothing'],
-      ['TRACE', '/v1/keys'],
-      ['QUERY', '/v1/keys'],
-    ] as const) {
-      for (const client of [live, service.as(null)])
-        expect(code(await client(method, path))).toEqual([404, 'route_not_found']);
-    }
-  });
-
-  it('is rejected if its headers exceed the limit of API Gateway', async () => {
-    const headers = { 'X-Large': 'x'.repeat(60_000) };
-    expect(code(await service.as(null)('GET', '/v1/documents', { headers }))).toEqual([400, 'invalid_request']);
-  });
-
   it('is rejected if its query contains a plain brace or pipe, unless it is URL-encoded', async () => {
     const { admin } = await service.project();
     const read = (value: string, client = admin) => client('GET', `/v1/documents?prefix=${value}`);
