@@ -30,19 +30,6 @@ const eachStatement =
       PolicyDocument.Statement.every((statement: Statement) => isKept(statement, template)) ? [] : [id],
     );
 
-/** Whether a policy on a resource denies every request without TLS. */
-const deniesPlainText = (template: Template, type: string, member: string, id: string): boolean =>
-  resourcesOf(template, type).some(
-    ([, { PolicyDocument, [member]: covered }]) =>
-      [covered].flat().some((one) => idIn(one) === id) &&
-      PolicyDocument.Statement.some(
-        ({ Effect, Principal, Condition }: Record<string, unknown>) =>
-          Effect === 'Deny' &&
-          JSON.stringify(Principal).includes('*') &&
-          JSON.stringify(Condition) === '{"Bool":{"aws:SecureTransport":"false"}}',
-      ),
-  );
-
 /** The permissions on the key of a resource that calls with an action need (KMS Developer Guide, of each service). */
 const KEY_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'sqs:SendMessage': ['kms:GenerateDataKey', 'kms:Decrypt'],
@@ -71,20 +58,13 @@ function encryptedBy(template: Template): Map<string, string> {
   );
 }
 
-// Actions without resource types (Service Authorization Reference), and those that Lambda needs on any interface of a VPC.
-const UNNAMEABLE = new Set([
-  'dynamodb:ListStreams',
-  'ec2:AssignPrivateIpAddresses',
-  'ec2:CreateNetworkInterface',
-  'ec2:DeleteNetworkInterface',
-  'ec2:DescribeNetworkInterfaces',
-  'ec2:DescribeSubnets',
-  'ec2:UnassignPrivateIpAddresses',
-]);
 /** The attributes that a scan of the whole table can read. */
 const KEY_ATTRIBUTES = '["pk","sk","keysOf"]';
 
-/** The promises that every resource of a type keeps, with any settings. */
+/**
+ * The promises that every resource of a type keeps, with any settings. cdk-nag decides about TLS for queues and buckets, public
+ * buckets, execution logs and wildcards in permissions (`test/stack/long/settings.test.ts`).
+ */
 export const promises: Readonly<Record<string, Promised>> = {
   'an alarm notifies the topic in the outputs of its start and its end, if there is one': (template) => {
     const outputs = Object.values(template.findOutputs('AlarmTopic'));
@@ -93,14 +73,6 @@ export const promises: Readonly<Record<string, Promised>> = {
       ActionsEnabled && JSON.stringify([AlarmActions, OKActions]) === JSON.stringify([topics, topics]);
     return each('AWS::CloudWatch::Alarm', isKept)(template);
   },
-
-  'a stage writes no execution logs, which contain paths and therefore keys': each(
-    'AWS::ApiGateway::Stage',
-    ({ MethodSettings = [] }) =>
-      MethodSettings.every(
-        ({ LoggingLevel = 'OFF', DataTraceEnabled = false }) => LoggingLevel === 'OFF' && !DataTraceEnabled,
-      ),
-  ),
 
   'a dead-letter queue has an alarm on its first message': (template) => {
     const consumed = mappingsOf(template).map(({ source }) => source);
@@ -139,25 +111,9 @@ export const promises: Readonly<Record<string, Promised>> = {
     ({ MessageRetentionPeriod }) => MessageRetentionPeriod === 14 * 86_400,
   ),
 
-  'a queue is encrypted and accepts only TLS': each(
+  'a queue is encrypted': each(
     'AWS::SQS::Queue',
-    ({ KmsMasterKeyId, SqsManagedSseEnabled }, template, id) =>
-      (KmsMasterKeyId !== undefined || SqsManagedSseEnabled === true) &&
-      deniesPlainText(template, 'AWS::SQS::QueuePolicy', 'Queues', id),
-  ),
-
-  'a bucket is private and encrypted, and accepts only TLS': each(
-    'AWS::S3::Bucket',
-    ({ BucketEncryption, PublicAccessBlockConfiguration: block = {} }, template, id) =>
-      BucketEncryption !== undefined &&
-      ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'].every(
-        (name) => block[name],
-      ) &&
-      deniesPlainText(template, 'AWS::S3::BucketPolicy', 'Bucket', id),
-  ),
-
-  'a topic accepts only TLS': each('AWS::SNS::Topic', (_, template, id) =>
-    deniesPlainText(template, 'AWS::SNS::TopicPolicy', 'Topics', id),
+    ({ KmsMasterKeyId, SqsManagedSseEnabled }) => KmsMasterKeyId !== undefined || SqsManagedSseEnabled === true,
   ),
 
   'an alarm can use the key of the topic that it publishes to': (template) => {
@@ -293,12 +249,6 @@ export const promises: Readonly<Record<string, Promised>> = {
     const isKept = ({ DeletionPolicy }: { DeletionPolicy?: string }) => isDisposable || DeletionPolicy === 'Retain';
     return ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'].flatMap((type) => each(type, isKept)(template));
   },
-
-  'a statement names its actions, and its resources where IAM supports them': eachStatement((statement) => {
-    const actions = actionsOf(statement);
-    const isNamed = ![statement.Resource].flat().includes('*') || actions.every((action) => UNNAMEABLE.has(action));
-    return isNamed && !actions.some((action) => action.includes('*'));
-  }),
 
   'access to items of the table is limited to kinds of items, and a scan to their keys': eachStatement(
     (statement, template) => {
