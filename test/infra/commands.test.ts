@@ -122,11 +122,9 @@ const REPLAYS = 'Name what to replay: events, schedules, or since TIME.';
 it.each<[string, string | RegExp]>([
   ['ops restore --stack none --at noon', PAST_TIME],
   ['ops restore --stack none --at 2999-01-31T12:00:00Z', PAST_TIME],
-  ['ops restore --stack none --at 2026-01-31T12:00:00', PAST_TIME],
   ['ops restore --stack none --at 2025-06-31T12:00:00Z', PAST_TIME], // `Date` would use the next day
   [`ops restore --at ${TIME}`, STACK],
   [`ops restore --stack none --at ${TIME} --events 1441`, '--events must be an integer from 0 to 1440.'],
-  [`ops restore --stack none --at ${TIME} --events ''`, '--events must be an integer from 0 to 1440.'],
   ['ops replay events', STACK],
   ['ops replay events --stack service', 'The stack service has no output FailedEventsBucket.'],
   ['ops replay events bucket', REPLAYS],
@@ -212,10 +210,6 @@ it.each([
   [
     { name: 'ValidationError', message: 'Stack with id service does not exist', ...FAILED },
     'The stack service does not exist in this account and region.',
-  ],
-  [
-    { name: 'ValidationError', message: "1 validation error detected: Value at 'stackName'", ...FAILED },
-    "AWS rejected the call (ValidationError): 1 validation error detected: Value at 'stackName'.",
   ],
   [
     { name: 'AccessDenied', message: 'User: a is not authorized to perform: b\non resource: c', ...FAILED },
