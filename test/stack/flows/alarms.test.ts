@@ -155,24 +155,15 @@ it('finds internal failures with the filter of the runbook, but no errors of inv
 
 /** Breaks one part of the service, and lists the alarms that must fire. */
 const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>][] = [
-  [
-    'a message is a dead letter',
-    ['DeadLettersNotEmpty'],
+  ...['DeadLetters', 'FailedSchedules'].map((queue): (typeof BREAKAGES)[number] => [
+    `a message is in ${queue}`,
+    [`${queue}NotEmpty`],
     async () => {
-      queueOf('DeadLetters').send('{}');
-      cures.push(() => purge(queueOf('DeadLetters')));
+      queueOf(queue).send('{}');
+      cures.push(() => purge(queueOf(queue)));
       return minutes(1);
     },
-  ],
-  [
-    'a schedule cannot send its message',
-    ['FailedSchedulesNotEmpty'],
-    async () => {
-      queueOf('FailedSchedules').send('{}');
-      cures.push(() => purge(queueOf('FailedSchedules')));
-      return minutes(1);
-    },
-  ],
+  ]),
   ...(
     [
       ['Deliveries', 'DeliverSource', 'DeliveriesAge', 20],
