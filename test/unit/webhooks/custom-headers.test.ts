@@ -31,14 +31,13 @@ describe("a webhook's own headers", () => {
     ['a value with spaces around it', { a: 'v ' }, /^headers\.a must be printable/],
     ['a value with another header', { a: 'v\r\nHost: b' }, /^headers\.a must be printable/],
     ['one name twice', { 'X-A': '1', 'x-a': '2' }, /is a duplicate/],
-    ...RESERVED.map((name): [string, unknown, RegExp] => [
-      name,
-      { [name]: 'v' },
-      /only the service, HTTP or a proxy may set/,
-    ]),
     ['the masked value of a response', { Authorization: '***' }, /^headers\.Authorization is masked in responses/],
   ])('may not be %s', (_, headers, expected) => {
     expect(violations(headers)[0]).toMatch(expected);
+  });
+
+  it.each(RESERVED)('may not be %s, which only the service, HTTP or a proxy may set', (name) => {
+    expect(violations({ [name]: 'v' })[0]).toMatch(/only the service, HTTP or a proxy may set/);
   });
 
   it('report all violations together', () => {
