@@ -2,8 +2,6 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { batchIn } from '../../../infra/commands/replay.ts';
 import { failedEvents, RETRIES, TIMEOUT_MS } from '../../../lib/aws/failed-events.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
-import { createEntry } from '../../support/entries.ts';
-import { runtimeWith, VARIABLES } from '../../support/runtime.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -63,18 +61,4 @@ it('is sent a few times within a time limit, so that it ends before the function
   await expect(failedEvents('https://bucket')(record, error)).rejects.toThrow(UnavailableError);
   expect(fetch).toHaveBeenCalledTimes(1 + RETRIES);
   expect(timeout).toHaveBeenCalledExactlyOnceWith(TIMEOUT_MS);
-});
-
-it('is stored in the bucket of failed events', () => {
-  const urls: string[] = [];
-  const keeper = (url: string) => {
-    urls.push(url);
-    return async () => {};
-  };
-  createEntry(
-    'fan-out',
-    runtimeWith(async () => ({})),
-    { keeper },
-  );
-  expect(urls).toEqual([VARIABLES.FAILED_EVENTS_URL]);
 });

@@ -14,6 +14,8 @@ describe('a message', () => {
   /** Disabled by the first run of this delivery; its email is not marked as sent. */
   const disabledByThis = { ...disabled, disabledBy: 'evt_1#0' };
   const failed = { status: 'failed', attempt: 6 } as const;
+  const pending = { retryPending: true };
+  const [second, last] = [{ attempt: 2 }, { attempt: 6 }];
 
   interface Given {
     message?: Partial<DeliveryMessage>;
@@ -24,15 +26,10 @@ describe('a message', () => {
     isDeferred?: boolean;
     isSuspended?: boolean;
   }
-  const decide = ({ message: asked, webhook: hook, delivery, isTest = false, ...rest }: Given): Task =>
-    taskOf(
-      message(asked),
-      webhook(hook),
-      delivery && record(delivery),
-      isTest,
-      rest.isDeferred ?? false,
-      rest.isSuspended,
-    );
+  function decide({ isTest = false, isDeferred = false, isSuspended, ...given }: Given): Task {
+    const delivery = given.delivery && record(given.delivery);
+    return taskOf(message(given.message), webhook(given.webhook), delivery, isTest, isDeferred, isSuspended);
+  }
 
   it.each<[string, Given, Task]>([
     // Nothing of it is recorded.
@@ -45,56 +42,40 @@ describe('a message', () => {
       { isSuspended: true, isTest: true, webhook: disabled, isDeferred: true },
       'skip',
     ],
-    [
-      'is canceled as a retry of a suspended project',
-      { isSuspended: true, message: { attempt: 2 }, delivery: {} },
-      'cancel',
-    ],
+    ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, 'cancel'],
     ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
     // The attempt before it is recorded.
-    [
-      'is sent if it arrived before its pending flag was cleared',
-      { message: { attempt: 2 }, delivery: { retryPending: true } },
-      'send',
-    ],
+    ['is sent if it arrived before its pending flag was cleared', { message: second, delivery: pending }, 'send'],
     // Its own attempt is recorded.
     ['is dropped as a duplicate even if its webhook was disabled', { webhook: disabled, delivery: {} }, 'drop'],
     ['is dropped after a success', { delivery: { status: 'succeeded' } }, 'drop'],
-    [
-      'queues its pending retry even if its webhook was disabled',
-      { webhook: disabled, delivery: { retryPending: true } },
-      'requeue',
-    ],
+    ['queues its pending retry even if its webhook was disabled', { webhook: disabled, delivery: pending }, 'requeue'],
     ['is dropped after a later attempt', { delivery: { attempt: 2, retryPending: true } }, 'drop'],
     // Its run ended without an attempt of that number.
-    [
-      'is dropped for a canceled run',
-      { message: { attempt: 3 }, delivery: { status: 'canceled', attempt: 1 } },
-      'drop',
-    ],
+    ['is dropped for a canceled run', { message: { attempt: 3 }, delivery: { status: 'canceled' } }, 'drop'],
     // Runs.
     ['is sent for a redelivery', { message: { run: 1 }, delivery: failed }, 'send'],
     [
       'does not queue the retry of the previous run for a redelivery',
-      { message: { run: 1 }, delivery: { retryPending: true } },
+      { message: { run: 1 }, delivery: pending },
       'send',
     ],
-    ['is dropped for an earlier run', { message: { attempt: 2 }, delivery: { run: 1, attempt: 1 } }, 'drop'],
+    ['is dropped for an earlier run', { message: second, delivery: { run: 1, attempt: 1 } }, 'drop'],
     ['does not queue the retry of a newer run', { delivery: { run: 1, retryPending: true } }, 'drop'],
     // The sixth failure.
     [
       'sends the email when it disabled its webhook',
-      { message: { attempt: 6 }, webhook: disabledByThis, delivery: failed },
+      { message: last, webhook: disabledByThis, delivery: failed },
       'notify',
     ],
     [
       'sends only one email when it disabled its webhook',
-      { message: { attempt: 6 }, webhook: { ...disabledByThis, emailedAt: now }, delivery: failed },
+      { message: last, webhook: { ...disabledByThis, emailedAt: now }, delivery: failed },
       'drop',
     ],
     [
       'sends no email when another run disabled the webhook',
-      { message: { attempt: 6 }, webhook: { ...disabled, disabledBy: 'evt_1#1' }, delivery: failed },
+      { message: last, webhook: { ...disabled, disabledBy: 'evt_1#1' }, delivery: failed },
       'drop',
     ],
     [
@@ -151,13 +132,11 @@ describe('an attempt', () => {
   });
 });
 
-describe('the next attempt', () => {
-  it.each<[string, number, number]>([
-    ['is due immediately for a time in the past', now - 60_000, 0],
-    ['is never early, in a millisecond', now + 1, 1],
-    ['is rounded up after a second', now + 1001, 2],
-    ['is due in 12 hours', now + 12 * HOUR_S * 1000, 12 * HOUR_S],
-  ])('%s', (_, dueAt, delaySeconds) => {
-    expect(dueAfter(dueAt, now)).toEqual({ dueAt, delaySeconds });
-  });
+it.each<[string, number, number]>([
+  ['is due immediately for a time in the past', now - 60_000, 0],
+  ['is never early, in a millisecond', now + 1, 1],
+  ['is rounded up after a second', now + 1001, 2],
+  ['is due in 12 hours', now + 12 * HOUR_S * 1000, 12 * HOUR_S],
+])('the next attempt %s', (_, dueAt, delaySeconds) => {
+  expect(dueAfter(dueAt, now)).toEqual({ dueAt, delaySeconds });
 });

@@ -30,17 +30,6 @@ describe('a delivery', () => {
     expect(JSON.parse(MessageBody)).toEqual(message({ attempt: 4 }));
   });
 
-  it('queues a pending retry without another attempt', async () => {
-    const own = await laneFunction();
-    await own.record(1, retrying);
-    own.time += 20_000;
-    await own.run(message());
-    expect([own.posts, own.sent()]).toMatchObject([[], [{ delaySeconds: 40, body: message({ attempt: 2 }) }]]);
-    expect((await own.delivery())?.retryPending).toBeUndefined();
-    await own.run(message());
-    expect([own.posts.length, own.sent().length]).toEqual([0, 1]);
-  });
-
   it('is received again, without an attempt, after a failure of the function itself', async () => {
     const own = await laneFunction();
     own.answer = () => Promise.reject(new Error('too many open files'));
@@ -50,13 +39,6 @@ describe('a delivery', () => {
       [],
       1,
     ]);
-  });
-
-  it.each([3, 4, 5])('warns the project only after attempt 4: %i', async (number) => {
-    const own = await laneFunction();
-    own.answer = responds(500);
-    await own.run(message({ attempt: number }));
-    expect(own.emails().map(({ subject }) => subject.split(':')[0])).toEqual(number === 4 ? ['Webhook failing'] : []);
   });
 
   it.each([1, 4, 6])('reaches the same state after any call for attempt %i failed once', async (number) => {
@@ -89,8 +71,8 @@ describe('a delivery', () => {
     expect(calls).toBeGreaterThan(3);
   });
 
-  it('is not repeated when its pace or the end of its outage cannot be stored', async () => {
-    const own = await laneFunction({ undeliveredSince: now - 1 });
+  it('is not repeated when its pace or the end of an outage or overload cannot be stored', async () => {
+    const own = await laneFunction({ undeliveredSince: now - 1, maxPerSecond: 2, overloadedAt: now - 1 });
     own.answer = lasts(900);
     own.fault = ({ name, input }) => {
       if (name === 'Update' && input.Key.pk.startsWith('HOOKS#')) throw throttled;
@@ -98,12 +80,12 @@ describe('a delivery', () => {
     expect(await own.run(message())).toEqual([]);
     expect(await own.delivery()).toMatchObject({ status: 'succeeded' });
     const fields = { webhook_id: 'whk_1', error: expect.objectContaining({ cause: throttled }) };
-    const [pace, end] = ['pace', 'outage_end'].map((what) => ({
-      level: 'warn',
-      event: `webhook.${what}_not_noted`,
-      fields,
-    }));
-    expect(own.lines.filter(({ event }) => event.startsWith('webhook.'))).toEqual([pace, end, pace]);
+    const notes = own.lines.filter(({ event }) => event.startsWith('webhook.'));
+    expect(notes).toEqual(
+      ['overload_end', 'pace', 'outage_end', 'pace'].map((what) => ({
+        ...{ level: 'warn', event: `webhook.${what}_not_noted`, fields },
+      })),
+    );
   });
 
   it('writes one log line', async () => {
@@ -218,8 +200,10 @@ describe('a message', () => {
       return responds(500)(...args);
     };
     expect([await own.run(message()), own.sent()]).toEqual([[0], []]);
+    own.time = now + 20_000;
     expect(await own.run(message())).toEqual([]);
-    expect(own.sent()).toMatchObject([{ body: message({ attempt: 2 }) }]);
+    expect(own.sent()).toMatchObject([{ delaySeconds: 40, body: message({ attempt: 2 }) }]);
+    expect([own.posts.length, (await own.delivery())?.retryPending]).toEqual([1, undefined]);
   });
 
   it('is delivered once although it is twice in a batch, after a late copy of an earlier run', async () => {

@@ -8,55 +8,53 @@ const query = { syscall: 'queryA' };
 const timeout = () => Object.assign(new Error('aborted'), { name: 'TimeoutError' });
 
 // `test/stack/hostile` proves the codes of errors that a socket or a name server of a test can cause.
-describe('a failed attempt', () => {
-  it.each<[string, unknown, Failure]>([
-    // Timeouts.
-    ['a connection timeout', error('ETIMEDOUT', { syscall: 'connect' }), 'timeout'],
-    ['a timeout of all addresses', error('ERR_SOCKET_CONNECTION_TIMEOUT'), 'timeout'],
-    ['AbortSignal.timeout', timeout(), 'timeout'],
-    ['a request aborted by AbortSignal.timeout', error('ABORT_ERR', { cause: timeout() }), 'timeout'],
-    ['an error caused by a timeout', error('ECONNRESET', { cause: timeout() }), 'timeout'],
-    // Host names.
-    ['a host without an address', error('ENODATA', query), 'dns_not_found'],
-    ['a name server that refused the connection', error('ECONNREFUSED', query), 'dns_failed'],
-    ['a name server that closed the connection', error('ECONNRESET', { syscall: 'queryAaaa' }), 'dns_failed'],
-    ['a temporary resolver failure', error('EAI_AGAIN', { syscall: 'getaddrinfo' }), 'dns_failed'],
-    ['a resolver failure without a system call', error('EAI_FAIL'), 'dns_failed'],
-    ['another resolver failure', error('EPERM', { syscall: 'getaddrinfo' }), 'dns_failed'],
-    // Connections.
-    ['a refused connection', error('ECONNREFUSED', { syscall: 'connect' }), 'connection_refused'],
-    ['a broken pipe', error('EPIPE', { syscall: 'write' }), 'connection_reset'],
-    ['an unreachable host', error('EHOSTUNREACH', { syscall: 'connect' }), 'host_unreachable'],
-    ['an unreachable network', error('ENETUNREACH', { syscall: 'connect' }), 'host_unreachable'],
-    // TLS.
-    ['a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
-    ['an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
-    ['an invalid issuer', error('INVALID_CA'), 'certificate_invalid'],
-    ['a certificate for another purpose', error('INVALID_PURPOSE'), 'certificate_invalid'],
-    ['a certificate for another host', error('HOSTNAME_MISMATCH'), 'certificate_invalid'],
-    ['a chain that is too long', error('PATH_LENGTH_EXCEEDED'), 'certificate_invalid'],
-    ['a revocation list that has expired', error('CRL_HAS_EXPIRED'), 'certificate_invalid'],
-    ['a certificate with an invalid time', error('ERROR_IN_CERT_NOT_AFTER_FIELD'), 'certificate_invalid'],
-    ['no common version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_failed'],
-    ['a failed handshake', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
-    ['too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
-    ['a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
-    // Several addresses, and other errors.
-    ['several addresses with the same code', Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }), 'timeout'],
-    [
-      'several addresses, by the first code',
-      new AggregateError([error('ECONNREFUSED'), error('EPIPE')]),
-      'connection_refused',
-    ],
-    ['an unknown code', error('ESOMETHING'), 'connection_failed'],
-    ['a code that is not a text', error(undefined, { code: 42 }), 'connection_failed'],
-    ['no code', error(), 'connection_failed'],
-  ])('is recorded with a stable code: %s', (_, thrown, failure) => {
-    expect(failureCode(thrown)).toBe(failure);
-    expect(isInternalFailure(thrown)).toBe(
-      failure === 'dns_failed' && (thrown as { code?: string }).code === 'ECONNREFUSED',
-    );
-  });
+it.each<[string, unknown, Failure]>([
+  // Timeouts.
+  ['a connection timeout', error('ETIMEDOUT', { syscall: 'connect' }), 'timeout'],
+  ['a timeout of all addresses', error('ERR_SOCKET_CONNECTION_TIMEOUT'), 'timeout'],
+  ['AbortSignal.timeout', timeout(), 'timeout'],
+  ['a request aborted by AbortSignal.timeout', error('ABORT_ERR', { cause: timeout() }), 'timeout'],
+  ['an error caused by a timeout', error('ECONNRESET', { cause: timeout() }), 'timeout'],
+  // Host names.
+  ['a host without an address', error('ENODATA', query), 'dns_not_found'],
+  ['a name server that refused the connection', error('ECONNREFUSED', query), 'dns_failed'],
+  ['a name server that closed the connection', error('ECONNRESET', { syscall: 'queryAaaa' }), 'dns_failed'],
+  ['a temporary resolver failure', error('EAI_AGAIN', { syscall: 'getaddrinfo' }), 'dns_failed'],
+  ['a resolver failure without a system call', error('EAI_FAIL'), 'dns_failed'],
+  ['another resolver failure', error('EPERM', { syscall: 'getaddrinfo' }), 'dns_failed'],
+  // Connections.
+  ['a refused connection', error('ECONNREFUSED', { syscall: 'connect' }), 'connection_refused'],
+  ['a broken pipe', error('EPIPE', { syscall: 'write' }), 'connection_reset'],
+  ['an unreachable host', error('EHOSTUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+  ['an unreachable network', error('ENETUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+  // TLS.
+  ['a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
+  ['an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
+  ['an invalid issuer', error('INVALID_CA'), 'certificate_invalid'],
+  ['a certificate for another purpose', error('INVALID_PURPOSE'), 'certificate_invalid'],
+  ['a certificate for another host', error('HOSTNAME_MISMATCH'), 'certificate_invalid'],
+  ['a chain that is too long', error('PATH_LENGTH_EXCEEDED'), 'certificate_invalid'],
+  ['a revocation list that has expired', error('CRL_HAS_EXPIRED'), 'certificate_invalid'],
+  ['a certificate with an invalid time', error('ERROR_IN_CERT_NOT_AFTER_FIELD'), 'certificate_invalid'],
+  ['no common version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_failed'],
+  ['a failed handshake', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
+  ['too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
+  ['a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
+  // Several addresses, and other errors.
+  ['several addresses with the same code', Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }), 'timeout'],
+  [
+    'several addresses, by the first code',
+    new AggregateError([error('ECONNREFUSED'), error('EPIPE')]),
+    'connection_refused',
+  ],
+  ['an unknown code', error('ESOMETHING'), 'connection_failed'],
+  ['a code that is not a text', error(undefined, { code: 42 }), 'connection_failed'],
+  ['no code', error(), 'connection_failed'],
+])('a failed attempt is recorded with a stable code: %s', (_, thrown, failure) => {
+  expect(failureCode(thrown)).toBe(failure);
+  expect(isInternalFailure(thrown)).toBe(
+    failure === 'dns_failed' && (thrown as { code?: string }).code === 'ECONNREFUSED',
+  );
 });
 
 it.each<[string, unknown]>([

@@ -30,11 +30,9 @@ describe('an email', () => {
   const of = (more: Parameters<typeof emailAbout>[1]) => emailAbout('disabled', { webhook: described, ...more });
 
   // `unit/handlers/emails.txt` has a complete email.
-  it('has the environment and the outage of the webhook, and its last response', () => {
+  it('has the environment and the outage of the webhook', () => {
     const { text } = of({});
-    expect(text).toContain('\nFailing since: 31 Jan 2026, 11:59 UTC\nLast attempt:  31 Jan 2026, 12:06 UTC\n');
-    expect(text).toContain('\nLast response: HTTP 506;');
-    expect(text).toContain('> <script>alert(6)');
+    expect(text).toContain('\nFailing since: 31 Jan 2026, 11:59 UTC\n');
     expect(text).toContain('\nEnvironment:   sandbox\n');
     expect(text).toContain(`${dashboardUrl}#/sandbox/webhooks/whk_1/deliveries/evt_1\n`);
   });

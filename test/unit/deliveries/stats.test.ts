@@ -66,22 +66,20 @@ describe('a change of a delivery', () => {
   });
 });
 
-describe('the changes of a batch', () => {
-  it('are added up by webhook, hour and day, with each attempt in its own hour', () => {
-    const at = (ms: number, webhookId = 'whk_1') =>
-      change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { sequence: String(ms) });
-    const found = tally([at(now), at(now + 1), at(now + HOUR_MS), at(now, 'whk_2')]);
-    expect(
-      found.map(({ webhookId, period, start, entries }) => [webhookId, period, start - now, entries.length]),
-    ).toEqual([
-      ['whk_1', 'hour', 0, 2],
-      ['whk_1', 'day', -12 * HOUR_MS, 3],
-      ['whk_1', 'hour', HOUR_MS, 1],
-      ['whk_2', 'hour', 0, 1],
-      ['whk_2', 'day', -12 * HOUR_MS, 1],
-    ]);
-    expect(found[0]?.entries.map(({ sequence }) => sequence)).toEqual([String(now), String(now + 1)]);
-  });
+it('the changes of a batch are added up by webhook, hour and day, with each attempt in its own hour', () => {
+  const at = (ms: number, webhookId = 'whk_1') =>
+    change(record({ webhookId, attempts: [attempt({ at: ms })] }), undefined, { sequence: String(ms) });
+  const found = tally([at(now), at(now + 1), at(now + HOUR_MS), at(now, 'whk_2')]);
+  expect(
+    found.map(({ webhookId, period, start, entries }) => [webhookId, period, start - now, entries.length]),
+  ).toEqual([
+    ['whk_1', 'hour', 0, 2],
+    ['whk_1', 'day', -12 * HOUR_MS, 3],
+    ['whk_1', 'hour', HOUR_MS, 1],
+    ['whk_2', 'hour', 0, 1],
+    ['whk_2', 'day', -12 * HOUR_MS, 1],
+  ]);
+  expect(found[0]?.entries.map(({ sequence }) => sequence)).toEqual([String(now), String(now + 1)]);
 });
 
 it('counts a delivery without an attempt when its run ends', () => {
@@ -96,32 +94,20 @@ it('counts each run that ended without an attempt once', () => {
   expect(counted({ ...skipped, status: 'canceled' }, skipped)).toEqual({ document_deleted_canceled: 1 });
 });
 
-describe('a percentile', () => {
-  const of = (bars: Partial<Record<number, number>>, share: number) =>
-    latencyPercentile(
-      LATENCY_BOUNDS_MS.map((bound) => bars[bound] ?? 0),
-      share,
-    );
+const histogram = (counts: Partial<Record<number, number>>) => LATENCY_BOUNDS_MS.map((bound) => counts[bound] ?? 0);
 
-  it.each([
-    [{}, 0.5, null],
-    [{ 10: 1 }, 0.99, 10],
-    [{ 10: 50, 5000: 50 }, 0.5, 10],
-    [{ 10: 49, 5000: 51 }, 0.5, 5000],
-    [{ 10: 95, 100: 4, 5000: 1 }, 0.99, 100],
-  ])('returns for %j at %d: %s', (bars, share, bound) => {
-    expect(of(bars, share)).toBe(bound);
-  });
+it.each([
+  [{}, 0.5, null],
+  [{ 10: 1 }, 0.99, 10],
+  [{ 10: 50, 5000: 50 }, 0.5, 10],
+  [{ 10: 49, 5000: 51 }, 0.5, 5000],
+  [{ 10: 95, 100: 4, 5000: 1 }, 0.99, 100],
+])('a percentile of %j at %d is %s', (counts, share, bound) => {
+  expect(latencyPercentile(histogram(counts), share)).toBe(bound);
 });
 
-describe('the bars of histograms', () => {
-  const fast = LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 3 : 0));
-  const slow = LATENCY_BOUNDS_MS.map((bound) => (bound === 10 || bound === 5000 ? 1 : 0));
-
-  it('add up to one histogram', () => {
-    expect(histogramOfBars([...barsOf(fast), ...barsOf(slow)])).toEqual(
-      LATENCY_BOUNDS_MS.map((bound) => (bound === 10 ? 4 : bound === 5000 ? 1 : 0)),
-    );
-    expect(histogramOfBars([])).toEqual(LATENCY_BOUNDS_MS.map(() => 0));
-  });
+it('the bars of histograms add up to one histogram', () => {
+  const bars = [{ 10: 3 }, { 10: 1, 5000: 1 }].flatMap((counts) => barsOf(histogram(counts)));
+  expect(histogramOfBars(bars)).toEqual(histogram({ 10: 4, 5000: 1 }));
+  expect(histogramOfBars([])).toEqual(histogram({}));
 });
