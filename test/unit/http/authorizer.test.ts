@@ -96,10 +96,7 @@ it('fails if the key cannot be read, because only an invalid credential is a 401
 describe('a request without one well-formed credential', () => {
   it.each<[string, (key: string) => string[]]>([
     ['no header', () => []],
-    ['an empty header', () => ['']],
     ['no scheme', (key) => [key]],
-    ['no key', () => ['Bearer']],
-    ['an empty key', () => ['Bearer ']],
     ['another scheme', (key) => [`Basic ${key}`]],
     ['two spaces', (key) => [`Bearer  ${key}`]],
     ['a longer key', (key) => [`Bearer ${key}x`]],

@@ -25,9 +25,6 @@ const cursorsWith = (secretOf: (projectId: string) => Promise<string>) => {
 describe('a cursor', () => {
   const sealed = seal('evt_1');
   const bytes = Buffer.from(sealed, 'base64url');
-  const unaligned = seal('evt_12');
-  const base64url = (...parts: (Uint8Array | string)[]) =>
-    Buffer.concat(parts.map((part) => Buffer.from(part))).toString('base64url');
 
   it.each(['evt_1', '', 'ä€😀', 'a.b', '{"pk":"a#b"}', 'x'.repeat(2000)])('decodes to its position: %j', (given) => {
     expect(openCursor('secret', 'scope', seal(given))).toBe(given);
@@ -50,39 +47,19 @@ describe('a cursor', () => {
 
   it.each<[string, string]>([
     ['nothing', ''],
-    ['a dot', '.'],
-    ['a nonce alone', base64url(bytes.subarray(0, 12))],
-    ['a position in the clear', base64url('evt_1')],
-    ['a byte cut off', base64url(bytes.subarray(0, -1))],
-    ['a tag cut off', base64url(bytes.subarray(0, -16))],
-    ['a shorter tag', base64url(bytes.subarray(0, -12))],
-    ['a byte added', base64url(bytes, 'x')],
-    ['a second part', `${sealed}.x`],
+    ['a byte cut off', bytes.subarray(0, -1).toString('base64url')],
+    ['a shorter tag', bytes.subarray(0, -12).toString('base64url')],
     ['padding', `${sealed}=`],
     ['stray characters that a decoder ignores', `${sealed.slice(0, 9)} ${sealed.slice(9)}`],
-    ['another spelling of its bytes', `${unaligned.slice(0, -1)}${spare(unaligned)}`],
   ])('is rejected with %s', (_, cursor) => {
     expect(cursor).not.toBe(sealed);
     expect(openCursor('secret', 'scope', cursor)).toBeNull();
   });
 
-  it.each([
-    ['secret', 'another scope'],
-    ['secret', ''],
-    ['another secret', 'scope'],
-  ])('is rejected with another secret or scope: %s and %s', (secret, scope) => {
-    expect(openCursor(secret, scope, sealed)).toBeNull();
+  it('is rejected with another secret', () => {
+    expect(openCursor('another secret', 'scope', sealed)).toBeNull();
   });
 });
-
-/** Replaces the last character with one that decodes to the same bytes, because its unused Base64 bits are not zero. */
-function spare(encoded: string): string {
-  const last = encoded.at(-1) ?? '';
-  const other = String.fromCharCode(last.charCodeAt(0) + 1);
-  const isSame = Buffer.from(encoded.slice(0, -1) + other, 'base64url').equals(Buffer.from(encoded, 'base64url'));
-  if (!isSame) throw new Error(`${encoded} has no other spelling`);
-  return other;
-}
 
 describe('a page of a list', () => {
   const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
@@ -148,12 +125,6 @@ describe('a page of a list', () => {
     expect(result).toEqual({ body: { data: [item], next_cursor: null } });
   });
 
-  it('has no cursor on the last page, and needs no secret', async () => {
-    const failing = cursorsWith(() => Promise.reject(new Error('not asked for')));
-    const result = await page(requestOf(), failing, async () => ({ data: ['a'], next: undefined }));
-    expect(result).toEqual({ body: { data: ['a'], next_cursor: null } });
-  });
-
   it('has a cursor even if its position is the empty text', async () => {
     const cursor = await cursorFor(requestOf(), '');
     expect((await load(requestOf({ cursor }))).asked).toEqual([[50, '']]);
@@ -203,35 +174,12 @@ describe('a page of a list', () => {
     await other.seal('prj_2', 'scope', 'a');
     expect(await other.open('prj_1', 'scope', await cursors.seal('prj_1', 'scope', 'b'))).toBe('b');
   });
-
-  it('does not continue in another project with the same secret', async () => {
-    const shared = cursorsWith(async () => 'secret');
-    const none = async () => ({ data: [], next: 'b' });
-    const first = await page(requestOf(), shared, none);
-    const cursor = first instanceof Problem ? '' : (first.body.next_cursor ?? '');
-    const other = requestOf({ cursor }, { authorizer: { ...keyOf('admin'), project_id: 'prj_2' } });
-    expect(await page(other, shared, none)).toMatchObject({ code: 'invalid_cursor' });
-  });
 });
 
-describe('the budget of a page', () => {
-  it('counts the bytes of JSON inside JSON', () => {
-    const budget = createPageBudget();
-    expect(budget.bytes()).toBe(0);
-    expect(budget.takes({ a: 'é"' })).toBe(true);
-    expect(budget.bytes()).toBe(Buffer.byteLength(JSON.stringify('{"a":"é\\""}')));
-  });
-
-  it('accepts an exact fit, and always the first document', () => {
-    const size = Buffer.byteLength(JSON.stringify(JSON.stringify('xxxx')));
-    const exact = createPageBudget(2 * size);
-    expect([exact.takes('xxxx'), exact.takes('xxxxx'), exact.takes('xxxx'), exact.takes('')]).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ]);
-    expect(exact.bytes()).toBe(2 * size);
-    expect(createPageBudget(1).takes('more than that')).toBe(true);
-  });
+it('the budget of a page counts the bytes of JSON inside JSON, accepts an exact fit, and always accepts the first document', () => {
+  const size = Buffer.byteLength(JSON.stringify(JSON.stringify('é"')));
+  const { takes, bytes } = createPageBudget(2 * size);
+  expect(['é"', 'xé"', 'é"', ''].map(takes)).toEqual([true, false, true, false]);
+  expect(bytes()).toBe(2 * size);
+  expect(createPageBudget(1).takes('more than that')).toBe(true);
 });

@@ -168,52 +168,35 @@ describe('a request that is not valid', () => {
   });
 });
 
-describe('the environment', () => {
-  const parsed = (authorizer: Record<string, string>, environment?: string) =>
-    parse({ authorizer, ...(environment && { queryStringParameters: { environment } }) });
-
-  it('is the choice of a caller with an admin key, and live by default', () => {
-    expect(parsed(keyOf('admin'))).toMatchObject({ space: { environment: 'live' } });
-    for (const environment of ['live', 'sandbox'])
-      expect(parsed(keyOf('admin'), environment)).toMatchObject({ space: { environment } });
-  });
-
-  it.each([
-    ['a live key', 'live', keyOf('live')],
-    ['a test key', 'sandbox', keyOf('test')],
-    ['a read key', 'live', keyOf('read')],
-    ['a token', 'live', tokenOf()],
-    ['a sandbox token', 'sandbox', tokenOf({ environment: 'sandbox' })],
-  ])('of a caller with %s is always %s', (_, environment, authorizer) => {
-    expect(parsed(authorizer)).toMatchObject({ space: { environment } });
-    expect(parsed(authorizer, environment)).toMatchObject({ space: { environment } });
-    expect(parsed(authorizer, environment === 'live' ? 'sandbox' : 'live')).toMatchObject({
-      code: 'insufficient_permissions',
-      detail: expect.stringContaining(environment),
-    });
+it.each([
+  ['a live key', 'live', keyOf('live')],
+  ['a test key', 'sandbox', keyOf('test')],
+  ['a read key', 'live', keyOf('read')],
+  ['a token', 'live', tokenOf()],
+  ['a sandbox token', 'sandbox', tokenOf({ environment: 'sandbox' })],
+])('the environment of a caller with %s is always %s', (_, environment, authorizer) => {
+  expect(parse({ authorizer })).toMatchObject({ space: { environment } });
+  const parsed = (requested: string) => parse({ authorizer, queryStringParameters: { environment: requested } });
+  expect(parsed(environment)).toMatchObject({ space: { environment } });
+  expect(parsed(environment === 'live' ? 'sandbox' : 'live')).toMatchObject({
+    code: 'insufficient_permissions',
+    detail: expect.stringContaining(environment),
   });
 });
 
-describe('a path parameter', () => {
-  it.each<[string, string | undefined, string | undefined]>([
-    ['unchanged', 'a', 'a'],
-    ['decoded', 'a%3Ab', 'a:b'],
-    ['decoded already', 'a:b', 'a:b'],
-    ['decoded once', 'a%253Ab', undefined],
-    ['not decodable', 'a%', undefined],
-    ['a different format', 'A1', undefined],
-    ['empty', '', undefined],
-    ['missing', undefined, undefined],
-  ])('returns a valid value or not_found: %s', (_, id, expected) => {
-    const request = parse({ pathParameters: { id } });
-    if (expected === undefined) expect(request).toEqual(notFound('thing'));
-    else expect(request).toMatchObject({ path: { id: expected } });
-  });
-
-  it('is not revealed to a caller of another environment', () => {
-    const given = { authorizer: keyOf('live'), queryStringParameters: { environment: 'sandbox' } };
-    expect(outcomeOf({ ...given, pathParameters: { id: '1' } })).toBe('insufficient_permissions');
-  });
+it.each<[string, string | undefined, string | undefined]>([
+  ['unchanged', 'a', 'a'],
+  ['decoded', 'a%3Ab', 'a:b'],
+  ['decoded already', 'a:b', 'a:b'],
+  ['decoded once', 'a%253Ab', undefined],
+  ['not decodable', 'a%', undefined],
+  ['a different format', 'A1', undefined],
+  ['empty', '', undefined],
+  ['missing', undefined, undefined],
+])('a path parameter returns a valid value or not_found: %s', (_, id, expected) => {
+  const request = parse({ pathParameters: { id } });
+  if (expected === undefined) expect(request).toEqual(notFound('thing'));
+  else expect(request).toMatchObject({ path: { id: expected } });
 });
 
 describe('a request', () => {
