@@ -110,59 +110,53 @@ it.each([
   expect(queries.reduce((sum, { Limit }) => sum + Limit, 0)).toBeGreaterThan(4 * 50);
 });
 
-describe('the admin keys of a project with many keys', () => {
-  it('are found among its newest and its oldest keys with at most 16 queries', async () => {
-    const { table, queries } = createCounted(20);
-    const { projectId } = newSpace();
-    const add = async (i: number, type: 'admin' | 'live') => {
-      const key = newKey({ projectId, type, createdAt: now + i });
-      await apiKeys(table).create(key, []);
-      return key.id;
-    };
-    const oldest = await add(0, 'admin');
-    for (let i = 1; i < 200; i++) await add(i, 'live');
-    const middle = await add(200, 'admin');
-    for (let i = 201; i < 400; i++) await add(i, 'live');
-    const found: string[] = [];
-    for await (const { id } of apiKeys(table).adminKeys(projectId)) found.push(id);
-    expect(found).toContain(oldest);
-    expect(found).not.toContain(middle);
-    expect(queries.length).toBeLessThanOrEqual(16);
-  });
+it('the admin keys of a project with many keys are found among its newest and its oldest keys with at most 16 queries', async () => {
+  const { table, queries } = createCounted(20);
+  const { projectId } = newSpace();
+  const add = async (i: number, type: 'admin' | 'live') => {
+    const key = newKey({ projectId, type, createdAt: now + i });
+    await apiKeys(table).create(key, []);
+    return key.id;
+  };
+  const oldest = await add(0, 'admin');
+  for (let i = 1; i < 200; i++) await add(i, 'live');
+  const middle = await add(200, 'admin');
+  for (let i = 201; i < 400; i++) await add(i, 'live');
+  const found: string[] = [];
+  for await (const { id } of apiKeys(table).adminKeys(projectId)) found.push(id);
+  expect(found).toContain(oldest);
+  expect(found).not.toContain(middle);
+  expect(queries.length).toBeLessThanOrEqual(16);
 });
 
-describe('a table', () => {
-  it('receives at most 16 concurrent requests', async () => {
-    let [inFlight, most] = [0, 0];
-    const send = async () => {
-      most = Math.max(most, ++inFlight);
-      await new Promise((resolve) => setImmediate(resolve));
-      inFlight--;
+it('a table receives at most 16 concurrent requests', async () => {
+  let [inFlight, most] = [0, 0];
+  const send = async () => {
+    most = Math.max(most, ++inFlight);
+    await new Promise((resolve) => setImmediate(resolve));
+    inFlight--;
+    return {};
+  };
+  const table = createTable(runtimeWith(send));
+  const keys = Array.from({ length: 100 }, (_, i) => ({ pk: String(i), sk: 'x' }));
+  await table.removeAll(keys); // after the check of the layout
+  await Promise.all(keys.map(table.get));
+  expect(most).toBe(16);
+});
+
+it('the check of the layout is one read of a new client, in parallel with its first read', async () => {
+  const reads: Command['input'][] = [];
+  const table = createTable(
+    runtimeWith(async ({ input }) => {
+      reads.push(input.Key);
       return {};
-    };
-    const table = createTable(runtimeWith(send));
-    const keys = Array.from({ length: 100 }, (_, i) => ({ pk: String(i), sk: 'x' }));
-    await table.removeAll(keys); // after the check of the layout
-    await Promise.all(keys.map(table.get));
-    expect(most).toBe(16);
-  });
-});
-
-describe('the check of the layout', () => {
-  it('is one read of a new client, in parallel with its first read', async () => {
-    const reads: Command['input'][] = [];
-    const table = createTable(
-      runtimeWith(async ({ input }) => {
-        reads.push(input.Key);
-        return {};
-      }),
-    );
-    const key = { pk: 'a', sk: 'b' };
-    const first = table.get(key);
-    await Promise.resolve();
-    expect(reads).toEqual([key, LAYOUT_KEY]);
-    await first;
-    await table.get(key);
-    expect(reads).toEqual([key, LAYOUT_KEY, key]);
-  });
+    }),
+  );
+  const key = { pk: 'a', sk: 'b' };
+  const first = table.get(key);
+  await Promise.resolve();
+  expect(reads).toEqual([key, LAYOUT_KEY]);
+  await first;
+  await table.get(key);
+  expect(reads).toEqual([key, LAYOUT_KEY, key]);
 });
