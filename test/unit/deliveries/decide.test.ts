@@ -15,7 +15,8 @@ describe('a message', () => {
   const disabledByThis = { ...disabled, disabledBy: 'evt_1#0' };
   const failed = { status: 'failed', attempt: 6 } as const;
   const pending = { retryPending: true };
-  const [second, last] = [{ attempt: 2 }, { attempt: 6 }];
+  const second = { attempt: 2 };
+  const exhausted = { message: { attempt: 6 }, delivery: failed };
 
   interface Given {
     message?: Partial<DeliveryMessage>;
@@ -36,12 +37,8 @@ describe('a message', () => {
     ['is sent as the first attempt', {}, 'send'],
     ['is canceled for a disabled webhook in any lane', { webhook: disabled, isDeferred: true }, 'cancel'],
     ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
-    ['is skipped for a suspended project', { isSuspended: true }, 'skip'],
-    [
-      'is skipped as a test of a suspended project',
-      { isSuspended: true, isTest: true, webhook: disabled, isDeferred: true },
-      'skip',
-    ],
+    ['is skipped for a suspended project in any lane', { isSuspended: true, isDeferred: true }, 'skip'],
+    ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, 'skip'],
     ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, 'cancel'],
     ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
     // The attempt before it is recorded.
@@ -55,27 +52,19 @@ describe('a message', () => {
     ['is dropped for a canceled run', { message: { attempt: 3 }, delivery: { status: 'canceled' } }, 'drop'],
     // Runs.
     ['is sent for a redelivery', { message: { run: 1 }, delivery: failed }, 'send'],
-    [
-      'does not queue the retry of the previous run for a redelivery',
-      { message: { run: 1 }, delivery: pending },
-      'send',
-    ],
+    ['does not queue the retry of the previous run', { message: { run: 1 }, delivery: pending }, 'send'],
     ['is dropped for an earlier run', { message: second, delivery: { run: 1, attempt: 1 } }, 'drop'],
     ['does not queue the retry of a newer run', { delivery: { run: 1, retryPending: true } }, 'drop'],
     // The sixth failure.
-    [
-      'sends the email when it disabled its webhook',
-      { message: last, webhook: disabledByThis, delivery: failed },
-      'notify',
-    ],
+    ['sends the email when it disabled its webhook', { ...exhausted, webhook: disabledByThis }, 'notify'],
     [
       'sends only one email when it disabled its webhook',
-      { message: last, webhook: { ...disabledByThis, emailedAt: now }, delivery: failed },
+      { ...exhausted, webhook: { ...disabledByThis, emailedAt: now } },
       'drop',
     ],
     [
       'sends no email when another run disabled the webhook',
-      { message: last, webhook: { ...disabled, disabledBy: 'evt_1#1' }, delivery: failed },
+      { ...exhausted, webhook: { ...disabled, disabledBy: 'evt_1#1' } },
       'drop',
     ],
     [

@@ -33,12 +33,8 @@ it.each(['any text', 'abcdefABCD', 'WHSEC_QQ=='])('a secret of the customer sign
 });
 
 describe('a published signature', () => {
-  it.each(published.x_service_signature)('X-Service-Signature is reproduced for $secret', ({
-    secret,
-    body,
-    header,
-  }) => {
-    expect(serviceSignature(secret, body)).toBe(header);
+  it.each(published.x_service_signature)('X-Service-Signature is reproduced for $secret', (one) => {
+    expect(serviceSignature(one.secret, one.body)).toBe(one.header);
   });
 
   it.each(published.webhook_signature)('webhook-signature is reproduced for $id', (one) => {
