@@ -146,29 +146,6 @@ describe('every page', () => {
       expect((await each.locator('svg').boundingBox())?.width).toBeGreaterThan(8);
     }
   });
-
-  it('shows times in local time, with UTC on hover, and the days of a chart in UTC', async () => {
-    const timeZone = 'America/St_Johns';
-    const options = { timezoneId: timeZone, locale: 'en-GB' };
-    const page = await dashboard.signIn(project.adminKey, places['a delivery'], options);
-    const inAttempt = page.locator('.attempts time').first();
-    const at = (await inAttempt.getAttribute('datetime')) ?? '';
-    expect(await inAttempt.getAttribute('title')).toBe(`${at.slice(0, 19).replace('T', ' ')} UTC`);
-    const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone });
-    expect(await inAttempt.textContent()).toBe(local.format(new Date(at)));
-    await page.goto(`${service.stack.baseUrl}/dashboard#${places.events}`);
-    const inRow = page.getByRole('table', { name: 'Events' }).locator('time').first();
-    const createdAt = new Date((await inRow.getAttribute('datetime')) ?? '');
-    const time = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
-    const short = new Intl.DateTimeFormat('en-GB', { month: 'short', day: 'numeric', ...time, timeZone });
-    expect(await inRow.textContent()).toBe(short.format(createdAt));
-    await page.goto(`${service.stack.baseUrl}/dashboard#${places['a webhook']}`);
-    const label = page.locator('.chart tbody th').last();
-    await expect.poll(() => label.textContent()).toMatch(/:30$/);
-    await page.getByLabel('30 days').check();
-    const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-    await expect.poll(() => label.textContent()).toBe(day.format());
-  });
 });
 
 describe('the documentation', () => {
