@@ -226,17 +226,6 @@ describe('the OpenAPI document', () => {
       expect(section, summary).toContain(example && `\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\`\n`);
     }
   });
-
-  it('has every operation on a page of the reference, with its call', () => {
-    const calls = pages.flatMap(([, { text }]) =>
-      [...text.matchAll(/<section class="operation".* data-call="([^"]+)"/g)].map(([, call = '']) =>
-        JSON.parse(call.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')),
-      ),
-    );
-    const named = (all: readonly { method: string; path: string }[]) =>
-      all.map(({ method, path }) => `${method} ${path}`).sort();
-    expect(named(calls)).toEqual(named(apiOperations));
-  });
 });
 
 describe('a page of the documentation', () => {

@@ -3,12 +3,10 @@ import { all, createCall, serverNow } from '../../../../functions/site/dashboard
 
 const requests: { url: string; headers: Record<string, string>; body: unknown }[] = [];
 let respond = async () => new Response();
-const onUnauthorized = vi.fn();
-const call = createCall('svc_admin_1', 'sandbox', onUnauthorized);
+const call = createCall('svc_admin_1', 'sandbox', () => {});
 
 beforeEach(() => {
   requests.length = 0;
-  onUnauthorized.mockClear();
   vi.stubGlobal('location', { href: 'https://api.example.com/live/dashboard#/sandbox' });
   vi.stubGlobal('fetch', async (url: URL, { headers, body }: { headers: Record<string, string>; body: string }) => {
     requests.push({ url: url.href, headers, body });
@@ -36,7 +34,7 @@ it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
   await call('POST /v1/webhooks', options);
   await call('POST /v1/webhooks', { body: { ...options.body, description: 'another' } });
   respond = async () => Response.json({ id: 'whk_1' }, { status: 201 });
-  await createCall('svc_admin_1', 'sandbox', onUnauthorized)('POST /v1/webhooks', options); // after the user signed in again
+  await createCall('svc_admin_1', 'sandbox', () => {})('POST /v1/webhooks', options); // after the user signed in again
   const [first, other, repeated] = requests.map(({ headers }) => headers['Idempotency-Key']);
   expect(first).toMatch(/^[0-9a-f-]{36}$/);
   expect(other).not.toBe(first);
@@ -72,15 +70,6 @@ it('ends a request that has no response within a minute', async () => {
   for (const route of ['GET /v1/project', 'POST /v1/project/test-mail'] as const)
     expect((await call(route, {})).problem?.code).toBe('unreachable');
   expect(timeout).toHaveBeenCalledWith(60_000);
-});
-
-it('reports a key that has ended, and no other problem', async () => {
-  respond = problem(403, 'forbidden');
-  expect(await call('GET /v1/project', {})).toEqual({ problem: { status: 403, code: 'forbidden', detail: 'why' } });
-  expect(onUnauthorized).not.toHaveBeenCalled();
-  respond = problem(401, 'unauthorized');
-  await call('GET /v1/project', {});
-  expect(onUnauthorized).toHaveBeenCalledOnce();
 });
 
 it('reads all pages of the keys, also after an empty one, or none', async () => {

@@ -54,11 +54,4 @@ describe('a place over another one', () => {
     closeOver('#/live/events');
     expect(links()).toEqual(['#/live/events']);
   });
-
-  it('becomes the place below if it was opened directly', () => {
-    const links = visit();
-    replaceBy('#/live/events?delivery=1');
-    closeOver('#/live/events');
-    expect(links()).toEqual(['#/live/events']);
-  });
 });
