@@ -107,16 +107,3 @@ export const fact = (page: Page, name: string) =>
 
 /** The status in the health of a webhook, or of a delivery on its page. */
 export const badge = (page: Page) => fact(page, 'Status').locator('.badge').textContent();
-
-/** Counts the clicks of the user on all pages of the dashboard. Keyboard actions do not count. */
-export async function countClicks(page: Page): Promise<() => Promise<number>> {
-  const counter = await page.evaluateHandle(() => {
-    const counted = { clicks: 0 };
-    const count = ({ detail }: MouseEvent) => {
-      if (detail > 0) counted.clicks++;
-    };
-    addEventListener('click', count, true);
-    return counted;
-  });
-  return () => counter.evaluate(({ clicks }) => clicks);
-}

@@ -4,7 +4,7 @@ import { put } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { badge, countClicks, fact, hasFocus, heading, useDashboard } from './browser.ts';
+import { badge, fact, hasFocus, heading, useDashboard } from './browser.ts';
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
@@ -44,7 +44,6 @@ describe('an endpoint that fails', () => {
 
     // Opens the cause and the missed deliveries from the link in the email.
     await page.goto(`${service.stack.baseUrl}/dashboard${link}`);
-    const clicks = await countClicks(page);
     await heading(page, receiver.url).waitFor();
     expect(await badge(page)).toBe('disabled');
     await page.getByText('all six attempts of a delivery failed').waitFor();
@@ -74,7 +73,6 @@ describe('an endpoint that fails', () => {
     const since = new URLSearchParams(window).get('since') ?? '';
     expect(Date.parse(since)).toBeLessThan(Date.parse(event.timestamp));
     await page.getByRole('button', { name: 'Done' }).click();
-    expect(await clicks()).toBe(5);
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
   });
@@ -96,7 +94,7 @@ describe('an endpoint that fails', () => {
 
   it('shows each request and response, and copies the exact request of an attempt as curl', async () => {
     const project = await service.project();
-    const receiver = await startReceiver((response) => response.writeHead(404, { 'X-Served-By': 'edge-1' }).end());
+    const receiver = await startReceiver((response) => response.writeHead(404).end());
     const { id } = await createWebhook(project.admin, receiver.url, { headers: { 'X-Team': 'billing' } });
     const data = '{"document_key":"a:b","revision":1,"fields":{"n":12345678901234567890,"x":1.10},"origin":"n"}';
     await project.admin('POST', '/v1/events', { body: `{"type":"document.created","data":${data}}` });
@@ -114,14 +112,11 @@ describe('an endpoint that fails', () => {
     expect(await page.locator('.timeline li').allTextContents()).toEqual(
       ['HTTP 200', ...Array(5).fill('not needed')].map((text) => expect.stringContaining(text)),
     );
-    await attempts.first().getByText('Differs from attempt 6: outcome').waitFor();
     await attempts.last().getByText('Attempt 1').click();
     await attempts.last().getByText('Your server has nothing at this path.').waitFor();
     await attempts.last().getByText('Request headers').click();
     await attempts.last().getByText('X-Team: ***').waitFor();
     await page.getByText('Fill in the values of your own headers').waitFor();
-    await attempts.last().getByText('Response headers').click();
-    await attempts.last().getByText('x-served-by: edge-1').waitFor();
     await attempts.last().getByRole('button', { name: 'Copy as curl' }).click();
     const command = await page.evaluate(() => navigator.clipboard.readText());
     expect(command).toContain(`curl -g '${receiver.url}'`);

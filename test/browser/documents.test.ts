@@ -12,7 +12,6 @@ describe('the documents', () => {
     for (const key of ['org:acme:doc-1', 'org:acme:doc-2', 'org:acmecorp:doc', 'user:1']) {
       await put(project.admin, key, { title: key });
     }
-    await put(project.admin, 'org:acme:doc-1', { title: 'Final' });
     const page = await dashboard.signIn(project.adminKey, '/live/documents');
     const rows = page.getByRole('table', { name: 'Documents' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(4);
@@ -21,8 +20,6 @@ describe('the documents', () => {
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByRole('link', { name: 'org:acme:doc-1' }).click();
     await heading(page, 'org:acme:doc-1').waitFor();
-    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('2');
-    expect(await page.getByLabel('Fields').textContent()).toContain('"Final"');
     await page.getByRole('link', { name: 'org:acme', exact: true }).click();
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByRole('navigation', { name: 'Prefix' }).getByRole('link', { name: 'org' }).click();
@@ -57,8 +54,6 @@ describe('the documents', () => {
     await page.getByLabel('Document key').fill('org:acme:canceled');
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByRole('link', { name: 'Create document' }).click();
-    await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('Document key must be').waitFor();
     await page.getByLabel('Document key').fill('no key/');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Document key must be 1 to 16 segments of').waitFor();

@@ -4,7 +4,7 @@ import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { countClicks, fact, heading, useDashboard } from './browser.ts';
+import { fact, heading, useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
@@ -23,7 +23,6 @@ describe('an event', () => {
 
     // Opens every delivery of the last event of a document.
     const page = await dashboard.signIn(project.adminKey);
-    const clicks = await countClicks(page);
     const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr');
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByLabel('Document key or event id').fill('org:acme:a');
@@ -32,13 +31,7 @@ describe('an event', () => {
     await page.getByRole('link', { name: 'document.created' }).click();
     await heading(page, 'document.created').waitFor();
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
-    expect(await clicks()).toBe(2);
     await page.getByRole('rowheader', { name: `Search index ${receivers[1]?.url}` }).waitFor();
-
-    // The page of the document needs fewer clicks.
-    await page.goto(`${service.stack.baseUrl}/dashboard#/live/documents/org%3Aacme%3Aa`);
-    await page.getByRole('link', { name: 'document.created' }).click();
-    await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);
 
     await page.getByRole('link', { name: 'Events' }).first().click();
     await expect.poll(() => rows.count()).toBe(2);
@@ -278,38 +271,24 @@ describe('the settings', () => {
     await page.reload();
     const details = page.getByRole('row', { name: /token.revoked/ }).locator('.details');
     expect((await details.boundingBox())?.width).toBeGreaterThan(200);
-    const row = page.getByRole('row', { name: /project/ }).first();
     const changed = page.getByRole('row', { name: /project.changed/ });
     expect(await changed.textContent()).toContain(`emails: ${address}, ${project.email} · name: Acme`);
-    await row.getByRole('link').first().click();
-    await heading(page, 'Settings').waitFor();
-    await page.getByRole('heading', { name: `Audit log of ${project.id}` }).waitFor();
-    await page.getByRole('link', { name: 'All changes' }).click();
-    const key = await project.key('admin');
-    await service.as(key)('POST', '/v1/keys', { body: { type: 'live', name: 'By another key' } });
-    await changed.getByRole('link', { name: 'First admin key' }).click();
-    await page.getByRole('heading', { name: 'Audit log by key_' }).waitFor();
-    await changed.waitFor();
-    await expect.poll(() => page.getByText('By another key').count()).toBe(0);
   });
 
   it('say that the addresses of deliveries change, and keep what another admin has changed', async () => {
     const { admin, adminKey } = await service.project();
     const page = await dashboard.signIn(adminKey, '/live/settings');
     expect(await fact(page, 'Source addresses of deliveries').textContent()).toContain('They change.');
-    const { body } = await admin('PATCH', '/v1/project', { body: { emails: ['other@example.com'] } });
-    await page.getByLabel('Name', { exact: true }).fill('Acme');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Settings saved.').waitFor();
-    expect((await admin('GET', '/v1/project')).body).toEqual({ ...body, name: 'Acme' });
     await admin('PATCH', '/v1/project', { body: { name: 'Theirs' } });
     await page.getByLabel('Email addresses').fill('mine@example.com');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Theirs');
     expect((await admin('GET', '/v1/project')).body).toMatchObject({ name: 'Theirs', emails: ['mine@example.com'] });
   });
+});
 
-  it('confirm an address that bounced, which the overview lists', async () => {
+describe('an email address that bounced', () => {
+  it('is listed on the overview in one line, and in the settings until it is replaced', async () => {
     const project = await service.project();
     const bounced = `bounce@${crypto.randomUUID()}.example.com`;
     await project.admin('PATCH', '/v1/project', { body: { emails: [project.email, bounced] } });
@@ -322,13 +301,6 @@ describe('the settings', () => {
     const [badge, line] = [row.locator('.badge'), row.locator('small')];
     expect((await badge.boundingBox())?.height).toBeLessThan(1.5 * ((await line.boundingBox())?.height ?? 0)); // one line
     await row.getByRole('link', { name: 'Open settings' }).click();
-    await page.getByRole('button', { name: `Confirm ${bounced}` }).click();
-    await page.getByText(`A test email is on its way to ${bounced}.`).waitFor();
-    expect((await project.admin('GET', '/v1/audit?limit=1')).body.data).toMatchObject([
-      { action: 'project.email_confirmed', detail: { email: bounced } },
-    ]);
-    await eventually(async () => (await undeliverable()) === 1); // the test email bounced too
-    await page.reload();
     await page.getByRole('button', { name: `Confirm ${bounced}` }).waitFor();
     await page.getByLabel('Email addresses').fill(project.email);
     await page.getByRole('button', { name: 'Save' }).click();

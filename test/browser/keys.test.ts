@@ -209,7 +209,7 @@ describe('a key', () => {
     expect(await page.evaluate(() => location.hash)).toBe(`#/live/keys/${live.id}`);
     expect(await page.getByText('Live data is not affected').count()).toBe(0);
     await page.goBack(); // The redirect left no history entry.
-    await page.getByText('Nothing needs attention.').waitFor();
+    await page.getByText(/You are viewing test data.* apply to both environments/).waitFor();
     await page.goForward();
     await heading(page, 'App').waitFor();
     await page.getByRole('link', { name: 'Sandbox' }).click();
@@ -266,8 +266,6 @@ describe('a key', () => {
     const labels = await page.locator('.chart .labels span').allTextContents();
     const days = await page.locator('.chart tbody th').allTextContents();
     expect(labels).toEqual([0, 8, 16, 24].map((day) => days[day]).concat('now'));
-    const today = new Date().toLocaleDateString('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-    expect(await page.locator('.chart tbody th').last().textContent()).toBe(today);
     const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
     const actionsWithDetails = () =>
       changes.evaluateAll((rows) =>

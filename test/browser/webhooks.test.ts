@@ -38,32 +38,15 @@ describe('a webhook', () => {
       const signature = createHmac('sha256', secret).update(body).digest('hex');
       expect(headers['x-service-signature']).toBe(`sha256=${signature}`);
     }
-    await page.getByRole('link', { name: 'document.deleted' }).click();
-    await page.getByRole('link', { name: 'Open page' }).click();
-    await heading(page, 'document.deleted').waitFor();
-    expect(await page.getByRole('region', { name: 'Payload' }).textContent()).toContain('org:acme:doc-1');
-    await page.goBack(); // the drawer
-    await page.goBack();
-    await heading(page, receiver.url).waitFor();
-    await page.goBack();
-    await heading(page, 'Create Webhook').waitFor();
   });
 
-  it('shows how to verify signatures next to its secret, in the language of the docs', async () => {
+  it('shows how to verify signatures in the language of the docs', async () => {
     const project = await service.project();
     const { id } = await createWebhook(project.admin, 'http://127.0.0.1:9/hook');
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/settings`);
-    await page.getByRole('button', { name: 'Rotate secret' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Rotate secret' }).click();
-    await dialog.getByLabel('Verification in JavaScript').waitFor();
-    await dialog.getByLabel('Language').selectOption('Python');
-    await dialog.getByRole('button', { name: 'Copy code' }).click();
-    const code = await page.evaluate(() => navigator.clipboard.readText());
-    expect(code).toContain('def is_genuine(');
-    await copyShown(page);
     await page.getByText('Verify signatures').click();
-    await expect.poll(() => page.getByLabel('Verification in Python').textContent()).toBe(code.trimEnd());
+    await page.getByLabel('Language').selectOption('Python');
+    await page.getByLabel('Verification in Python').getByText('def is_genuine(').waitFor();
     const [docs] = await Promise.all([page.waitForEvent('popup'), page.getByText('use a library').click()]);
     await docs.getByText('from standardwebhooks import Webhook').waitFor();
     expect(await docs.getByText("from 'standardwebhooks'").isVisible()).toBe(false);
@@ -256,22 +239,5 @@ describe('a webhook', () => {
     expect(fresh).not.toBe(secret);
     const changes = page.getByRole('table', { name: 'Audit log' }).locator('tbody th');
     await expect.poll(() => changes.first().textContent()).toBe('webhook.secret_rotated');
-  });
-});
-
-describe('the environments', () => {
-  it('are separate, and the sandbox is clearly marked', async () => {
-    const project = await service.project();
-    const test = await project.client('test');
-    const receiver = await startReceiver();
-    await createWebhook(test, receiver.url);
-    const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
-    await page.getByText('No webhooks yet.').waitFor();
-    expect(await page.getByText('You are viewing test data').count()).toBe(0);
-    await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Sandbox' }).click();
-    await page.getByText(/You are viewing test data.* apply to both environments/).waitFor();
-    await page.getByRole('link', { name: receiver.url }).waitFor();
-    await page.getByText('1 webhook', { exact: true }).waitFor();
-    expect(await page.locator('[aria-current]').allTextContents()).toEqual(['Sandbox', 'Webhooks']);
   });
 });
