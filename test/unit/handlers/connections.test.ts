@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { create } from '../../../functions/check-connection.ts';
-import { itemKey } from '../../../lib/aws/items.ts';
-import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
-import { newConnection, now, recordOf } from '../../memory/contracts/builders.ts';
 import { code, listed, mint } from '../../support/documents.ts';
+import { queueRecord } from '../../support/entries.ts';
 import { memoryService } from '../../support/memory-service.ts';
-import { memoryBackend } from '../../support/memory-table.ts';
-import { createWebhook } from '../../support/requests.ts';
 import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
@@ -21,47 +16,6 @@ describe('a connection', () => {
     ['x'.repeat(65), 404],
   ])('has an id of at most 64 characters: %s', async (id, status) => {
     expect((await renew(await live(), id)).status).toBe(status);
-  });
-
-  it('is renewed or closed in time without an event, and is lost once when its lease expires', async () => {
-    const client = await (await service.project()).client('test');
-    expect((await renew(client, 'closed', { lease_seconds: undefined })).body.lease_seconds).toBe(300);
-    const opened = (await renew(client, 'kept')).body;
-    expect(Date.parse(opened.expires_at) - Date.parse(opened.last_seen_at)).toBe(60_000);
-    await renew(client, 'lost', { node_id: 'node-2' });
-    await service.clock.advance(36_000);
-    expect((await renew(client, 'kept')).body.connected_at).toBe(opened.connected_at);
-    expect((await client('DELETE', '/v1/connections/closed')).status).toBe(204);
-    await service.clock.advance(36_000);
-    const [event, ...others] = await lost(client);
-    expect([event.data, others]).toMatchObject([{ connection_id: 'lost', node_id: 'node-2' }, []]);
-    await service.clock.advance(120_000);
-    const leases = (await lost(client)).map(({ data }) => [
-      data.connection_id,
-      Date.parse(data.lost_at) - Date.parse(data.last_seen_at),
-    ]);
-    expect(leases).toEqual([
-      ['kept', 60_000],
-      ['lost', 60_000],
-    ]);
-  });
-
-  it.each([
-    ['renewal', (client: Client) => renew(client, 'c')],
-    ['close', (client: Client) => client('DELETE', '/v1/connections/c')],
-  ])('was lost before a %s that comes after its lease', async (_, act) => {
-    const client = await live();
-    const first = (await renew(client, 'c', { lease_seconds: 900 })).body;
-    service.clock.skip(900_000); // its check is late
-    const { status, body } = await act(client);
-    expect(status).toBeLessThan(300);
-    if (body) expect(body.connected_at).not.toBe(first.connected_at);
-    const expected = [{ connected_at: first.connected_at, lost_at: first.expires_at }];
-    const events = await lost(client);
-    expect(events.map(({ data }) => data)).toMatchObject(expected);
-    expect(Date.parse(events[0]?.timestamp)).toBeGreaterThan(Date.parse(first.expires_at));
-    await service.settle();
-    expect((await lost(client)).filter(({ data }) => data.connected_at === first.connected_at)).toHaveLength(1);
   });
 
   it('schedules one check until a lease ends earlier or the check is late', async () => {
@@ -113,10 +67,18 @@ describe('the owner of a connection', () => {
     'writer opens, writer2 renews, writer renews, writer closes',
     'writer opens, foreign cannot renew, key renews, writer cannot renew, writer2 cannot renew, key closes',
     'a opens with a:1, b cannot renew, b cannot renew with b:1, a renews with a:2, a closes',
+    // The check of an expired lease is late here.
+    'reader opens, the lease ends, reader2 opens at node-2, reader cannot renew, reader2 closes',
+    'reader opens, the lease ends, key opens, reader opens, reader closes, key closes',
+    'key opens, the lease ends, key closes',
   ])('is the credential of its last renewal, of which others can take its place: %s', async (acts) => {
     const clients = await callers();
     const known = new Set<string>();
     for (const text of acts.split(', ')) {
+      if (text === 'the lease ends') {
+        service.clock.skip(60_000);
+        continue;
+      }
       const [, who = '', act = '', node_id = 'node-1', document_key] = ACT.exec(text) ?? [];
       const client = clients[who] ?? expect.fail(text);
       const isRenewal = /opens|renew/.test(act);
@@ -130,7 +92,9 @@ describe('the owner of a connection', () => {
       known.add(answer.body.connected_at);
     }
     await service.settle();
-    expect(await lost(clients.key as Client)).toEqual([]);
+    const events = await lost(clients.key as Client);
+    expect(events).toHaveLength(acts.split('the lease ends').length - 1);
+    for (const { timestamp, data } of events) expect(timestamp > data.lost_at).toBe(true);
   });
 
   it('is checked for a connection that a key took over from a token without write', async () => {
@@ -139,17 +103,6 @@ describe('the owner of a connection', () => {
     expect((await renew(client, 'socket-1', { node_id: 'engine' })).status).toBe(200);
     await service.settle();
     expect((await lost(client)).map(({ data }) => data.node_id)).toEqual(['engine']);
-  });
-
-  it('closes a connection whose lease has expired, with its event', async () => {
-    const client = await live();
-    const token = service.as(await mint(client, ['*'], ['read'], 600));
-    const first = (await renew(token, 'socket-1', { document_key: 'a:1' })).body;
-    service.clock.skip(60_000);
-    expect((await renew(client, 'socket-1')).body.connected_at).not.toBe(first.connected_at);
-    const lease = { connection_id: 'socket-1', document_key: 'a:1', node_id: 'node-1' };
-    expect((await lost(client)).map(({ data }) => data)).toMatchObject([lease]);
-    expect((await renew(token, 'socket-1')).status).toBe(200);
   });
 });
 
@@ -160,32 +113,18 @@ describe('the document and the user of a connection', () => {
     const client = await live();
     expect((await renew(client, 'c', named)).body).toMatchObject(named);
     expect((await renew(client, 'c')).body).toMatchObject({ document_key: null, user: null });
-    expect((await renew(client, 'c', named)).body).toMatchObject(named);
-    await renew(client, 'd');
+    const { lease_seconds, expires_at, ...last } = (await renew(client, 'c', named)).body;
+    expect(last).toMatchObject(named);
+    expect([lease_seconds, Date.parse(expires_at) - Date.parse(last.last_seen_at)]).toEqual([60, 60_000]);
+    expect((await renew(client, 'd', { lease_seconds: undefined })).body.lease_seconds).toBe(300);
     await service.settle();
     const events = await lost(client);
     const dataOf = (id: string) => events.find(({ data }) => data.connection_id === id)?.data;
-    expect(dataOf('c')).toMatchObject(named);
+    expect(dataOf('c')).toEqual({ ...last, lost_at: expires_at });
     expect(Object.keys(dataOf('d'))).toEqual(['connection_id', 'node_id', 'connected_at', 'last_seen_at', 'lost_at']);
     expect((await listed(client, `/v1/events?document_key=${named.document_key}`)).map(({ data }) => data)).toEqual([
       dataOf('c'),
     ]);
-  });
-
-  it('decide which webhooks receive its event', async () => {
-    const client = await live();
-    const endpoints = await Promise.all(
-      [['org:acme:*'], ['org:other:*'], undefined].map(async (documents) => {
-        const endpoint = service.endpoint();
-        await createWebhook(client, endpoint.url, { events: ['connection.lost'], ...(documents && { documents }) });
-        return endpoint;
-      }),
-    );
-    await renew(client, 'c', named);
-    await renew(client, 'without');
-    await service.settle();
-    expect(endpoints.map(({ received }) => received.length)).toEqual([1, 0, 2]);
-    expect(JSON.parse(String(endpoints[0]?.received[0]?.body)).data).toMatchObject(named);
   });
 
   it('are rejected if a token does not cover the document', async () => {
@@ -197,81 +136,38 @@ describe('the document and the user of a connection', () => {
   });
 });
 
-const record = newConnection({
-  connectedAt: now - 600_000,
-  lastSeenAt: now - 60_000,
-  leaseSeconds: 60,
-  expiresAt: now,
-  checkAt: now,
-});
-const { id: connectionId, projectId, environment } = record;
-const message = { connectionId, projectId, environment, checkAt: now };
-
-/** Checks a stored connection. The connections `between` replace it, one before each write of the check. */
-async function checked(
-  stored: ConnectionRecord | undefined,
-  between: (ConnectionRecord | undefined)[] = [],
-  sent: object = message,
-) {
-  const delays: number[] = [];
-  const waiting = [...between];
-  let result: unknown;
-  const info = (_: string, fields: Record<string, unknown>) => {
-    result = fields.result;
-  };
-  const log = { info, warn() {}, error() {} };
-  const { db, runtime } = memoryBackend({ clock: () => now, log }, ({ name, input }) => {
-    if (name === 'SendMessageBatch') {
-      for (const { MessageBody, DelaySeconds } of input.Entries) {
-        expect(JSON.parse(MessageBody).checkAt).toBe(current()?.expiresAt);
-        delays.push(DelaySeconds);
-      }
-      return {};
-    }
-    if (name !== 'Get' && waiting.length > 0) set(waiting.shift());
-    return undefined;
-  });
-  const key = itemKey.connection(record, connectionId);
-  const current = () => {
-    const { writeId: _, ...stored } = db.get(key.pk, key.sk) ?? {};
-    return 'id' in stored ? recordOf(stored as unknown as ConnectionRecord) : undefined;
-  };
-  const set = (to: ConnectionRecord | undefined) =>
-    db.execute(
-      to
-        ? { name: 'Put', input: { TableName: 'table', Item: { ...key, ...to } } }
-        : { name: 'Delete', input: { TableName: 'table', Key: key } },
-    );
-  set(stored);
-  const delivered = { messageId: '1', body: JSON.stringify(sent), eventSource: 'aws:sqs' };
-  await create(runtime)({ Records: [delivered] } as never, {} as never);
-  const events = [...db.items()].filter(({ pk }) => String(pk).startsWith('EVENT#'));
-  return { result, delays, lost: events.map(({ type }) => type), current: current() };
-}
-const renewed = { ...record, lastSeenAt: now - 1, expiresAt: now + 59_400 };
-
 describe('a check', () => {
-  it('schedules another check for a lease that is renewed while it ends', async () => {
-    const current = { ...renewed, checkAt: renewed.expiresAt };
-    expect(await checked(record, [renewed])).toEqual({ result: 'open', delays: [60], lost: [], current });
+  it('schedules the next one of a renewed lease, unless a later one is pending or a recovery sent it', async () => {
+    const project = await service.project();
+    const client = await project.client('live');
+    const before = service.checks.length;
+    const scheduled = () => service.checks.slice(before);
+    for (const lease_seconds of [60, 30]) await renew(client, 'c', { lease_seconds });
+    await service.clock.advance(20_000);
+    await renew(client, 'c', { lease_seconds: 900 });
+    await service.clock.advance(60_000); // the check after a minute is outdated
+    expect(scheduled()).toEqual([60, 30, 891]);
+    service.clock.skip(-70_000); // the clock of the API was ahead
+    const sent = { connectionId: 'c', projectId: project.id, environment: 'live' };
+    await service.invoke('check-connection', { Records: [queueRecord('1', JSON.stringify(sent))] });
+    expect(scheduled()).toEqual([60, 30, 891, 900]); // the maximum delay of a queue
   });
 
-  it('waits no longer than a queue can if the clock of the API is ahead', async () => {
-    expect((await checked({ ...renewed, expiresAt: now + 900_001 })).delays).toEqual([900]);
-  });
-
-  it('does nothing if the connection was closed before or during the check', async () => {
-    const gone = { result: 'gone', delays: [], lost: [], current: undefined };
-    expect(await checked(undefined)).toEqual(gone);
-    expect(await checked(record, [undefined])).toEqual(gone);
-  });
-
-  it('schedules no check if a later one is pending, unless it was sent by a recovery', async () => {
-    const expected = { ...renewed, checkAt: now + 1 };
-    expect(await checked(expected)).toEqual({ result: 'open', delays: [], lost: [], current: expected });
-    expect((await checked({ ...renewed, checkAt: now - 1 })).delays).toEqual([60]);
-    expect((await checked(record, [expected])).delays).toEqual([]);
-    const ofRecovery = { connectionId, projectId, environment };
-    expect((await checked(expected, [], ofRecovery)).delays).toEqual([60]);
+  it('schedules another one for a lease that is renewed while it ends', async () => {
+    const client = await live();
+    const { connected_at } = (await renew(client, 'c')).body;
+    service.faults.aroundAll = async ({ name }, act) => {
+      if (name === 'TransactWrite') {
+        delete service.faults.aroundAll;
+        service.clock.skip(-1000);
+        expect((await renew(client, 'c')).body.connected_at).toBe(connected_at);
+        service.clock.skip(1000);
+      }
+      return act();
+    };
+    await service.clock.advance(60_000);
+    expect(await lost(client)).toEqual([]);
+    await service.settle();
+    expect(await lost(client)).toHaveLength(1);
   });
 });
