@@ -24,8 +24,6 @@ describe('the creation of a project', () => {
     expect((await admin('GET', '/v1/audit')).body.data).toMatchObject([
       { action: 'project.created', target: project.id, actor: null, detail: { name: 'Acme', key: described.id } },
     ]);
-    expect(service.log).toContain(JSON.stringify({ message: 'project.created', project_id: project.id }));
-    expect(service.log.join('')).not.toContain(key);
   });
 
   it('accepts up to five addresses', async () => {
@@ -36,12 +34,11 @@ describe('the creation of a project', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['with an invalid address', { name: 'A', email: 'nobody' }, 'email must be an email address'],
+    ['with invalid values', { name: '', email: 'nobody' }, 'name must not be empty; email must be an email address'],
     ['with one address twice', { name: 'A', email: ['a@example.com', 'A@example.com'] }, 'email[1] "A@example.com" is'],
     ['without an address', { name: 'A', email: [] }, 'email must have at least 1 entry'],
     ['without members', {}, 'name is required; email is required'],
     ['with an unknown member', { name: 'A', email: 'a@example.com', plan: 'x' }, 'plan'],
-    ['with invalid values', { name: '', email: 'nobody' }, 'name'],
   ])('throws an error with every violation %s', async (_, input, message) => {
     await expect(service.createProject(input)).rejects.toThrow(message);
   });
