@@ -6,6 +6,7 @@ import {
   EMPTY_BUDGET,
   type EmailBudget,
   emailAllowedAt,
+  LOST_AFTER_MS,
   MAX_EMAILS,
   nextCheckAt,
   reserved,
@@ -101,6 +102,33 @@ describe('a summary', () => {
     expect(summarized(confirmed(next, 'e').next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toBeUndefined();
   });
 
+  it('is left by an email that can still be confirmed, to the next one', () => {
+    const first = reserved(EMPTY_BUDGET, 'a', told(now, ['One']), now).next;
+    const both = reserved(first, 'b', told(now + 1000, ['Two']), now + 1000).next;
+    expect(nextCheckAt(both, now + 1000)).toBe(now + LOST_AFTER_MS);
+    const { told: lost, next } = summarized(both, 'c', now + LOST_AFTER_MS);
+    expect(lost?.lines).toEqual(['One']);
+    const sent = confirmed(next, 'c').next;
+    expect(nextCheckAt(sent, now + LOST_AFTER_MS)).toBe(now + 1000 + LOST_AFTER_MS);
+    expect(summarized(sent, 'd', now + 1000 + LOST_AFTER_MS).told?.lines).toEqual(['Two']);
+  });
+
+  it.each([
+    ['first', 0, 1, 'one'],
+    ['first, together with the second', 1, 1, 'one'],
+    ['last', 2, 1, 'two'],
+  ])('goes to the addresses from when the first of it happened, which was recorded %s', (_, one, two, name) => {
+    const of = (name: string, ms: number) => ({ ...told(now + ms), to: [`${name}@example.com`] });
+    const first = reserved(EMPTY_BUDGET, 'a', of('one', one), now + 5).next;
+    const lost = reserved(first, 'b', of('two', two), now + 5).next;
+    expect(summarized(lost, 'c', now + 5 + LOST_AFTER_MS).told).toEqual({
+      since: now + Math.min(one, two),
+      changes: 2,
+      lines: [],
+      to: [`${name}@example.com`],
+    });
+  });
+
   it('counts what has no place in its 200 lines', () => {
     let budget = full;
     for (let i = 0; i < 250; i++) budget = reserved(budget, 'a', told(now, [`Line ${i}`]), now + 5).next;
@@ -135,14 +163,6 @@ async function setUp() {
 }
 
 describe('the message that checks for a summary', () => {
-  it('is queued once for several reservations', async () => {
-    const { state, hold } = await setUp();
-    expect(state.checks).toEqual([60]);
-    await hold();
-    await hold();
-    expect([state.checks, state.emails]).toEqual([[60], []]);
-  });
-
   it('is queued again only once if its message is received twice', async () => {
     const { state, check, hold } = await setUp();
     await hold();
