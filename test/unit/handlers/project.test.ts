@@ -110,28 +110,6 @@ describe('an address that SES reports', () => {
     expect(emailsTo(other)).toMatchObject([{ subject: `Emails do not arrive (${project.id})` }]);
   });
 
-  it('is marked once by two copies of a report, and the others get one email', async () => {
-    const { id, bounced, other, undeliverable, confirm } = await setUp();
-    await confirm(bounced);
-    const before = emailsTo(other).length;
-    await Promise.all([1, 2].map(() => service.stopEmails(id, bounced, 'complained')));
-    expect([(await undeliverable()).length, emailsTo(other).length - before]).toEqual([1, 1]);
-  });
-
-  it('is marked although another one is reported at the same time', async () => {
-    const { id, bounced, other, undeliverable, confirm } = await setUp();
-    await confirm(bounced);
-    let marks = 0;
-    service.faults.aroundAll = async ({ input }, act) => {
-      const isFirst = JSON.stringify(input).includes('undeliverable') && ++marks === 1;
-      if (isFirst) await service.stopEmails(id, other, 'bounced'); // after the first report has read the project
-      return act();
-    };
-    await service.stopEmails(id, bounced, 'bounced');
-    delete service.faults.aroundAll;
-    expect(await undeliverable()).toHaveLength(2);
-  });
-
   it('keeps its mark for 30 days, also if it is removed and added', async () => {
     const { id, admin, bounced, other } = await setUp();
     const marksAfter = async (emails: string[]) =>
@@ -174,12 +152,8 @@ describe('an address that SES reports', () => {
   it('stays undeliverable when the confirmation comes too soon after a test email', async () => {
     const { admin, bounced, undeliverable, confirm } = await setUp();
     await admin('POST', '/v1/project/test-mail');
-    await service.clock.advance(19_001);
-    const { status, headers } = await confirm(bounced);
-    expect([status, headers['retry-after']]).toEqual([429, '41']);
+    expect((await confirm(bounced)).status).toBe(429);
     expect(await undeliverable()).toHaveLength(1);
-    await service.clock.advance(40_999);
-    expect((await confirm(bounced)).status).toBe(200);
   });
 
   it('refuses a test email when no address is left, until one of them is confirmed', async () => {

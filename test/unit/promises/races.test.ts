@@ -105,14 +105,16 @@ describe('a consumer and a concurrent request', () => {
   });
 
   it('have the effect of one after the other: a report about an address', async () => {
-    const report = consuming('email-events', ({ projectId }) => ({
-      detail: {
-        mail: { tags: { project: [projectId] } },
-        complaint: { complainedRecipients: [{ emailAddress: 'works@example.com' }] },
-      },
-    }));
+    const reporting = (emailAddress: string) =>
+      consuming('email-events', ({ projectId }) => ({
+        detail: { mail: { tags: { project: [projectId] } }, complaint: { complainedRecipients: [{ emailAddress }] } },
+      }));
+    const report = reporting('works@example.com');
     for (const id of ['changeProject', 'confirmEmail', 'sendTestEmail'] as const)
       await expectSerializable([report, of(id)]);
+    const emails = ['works@example.com', 'other@example.com', 'third@example.com'];
+    const prepare = sceneAfter(({ admin }) => admin('PATCH', '/v1/project', { body: { emails } }));
+    for (const other of [report, reporting('other@example.com')]) await expectSerializable([report, other], prepare);
   });
 
   it('have the effect of one after the other: a summary', async () => {
