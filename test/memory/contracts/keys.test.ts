@@ -95,6 +95,7 @@ describe('keys', () => {
     const missing = newKey();
     expect(await keys.revoke(missing.id, now, [])).toBe(false);
     expect(await keys.setCidrs(missing.id, [], [])).toBe(false);
+    expect(await keys.rename(missing.id, 'New', [])).toBe(false);
     expect(await keys.setRevokedTokens(missing, ['tok_1'], [])).toBe(false);
     await keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] });
     expect(await keys.get(missing.id)).toBeUndefined();

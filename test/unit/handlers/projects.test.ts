@@ -149,14 +149,12 @@ describe('a suspended project', () => {
     ]);
   });
 
-  it('keeps the time of its suspension, and has one audit entry and log event, when it is suspended again', async () => {
-    const { id, admin } = await service.project();
+  it('keeps the time of its suspension, and has one log event, when it is suspended again', async () => {
+    const { id } = await service.project();
     const { suspended_at } = (await administer({ operation: 'suspend', id })) as { suspended_at: string };
     await service.clock.advance(1000);
     expect(await administer({ operation: 'suspend', id })).toMatchObject({ suspended_at });
     for (const _ of [1, 2]) await administer({ operation: 'resume', id });
-    const { data } = (await admin('GET', '/v1/audit')).body;
-    expect(data.filter(({ action }: { action: string }) => action === 'project.suspended')).toHaveLength(1);
     expect(logged({ id })).toEqual([
       { message: 'project.created', project_id: id },
       { message: 'project.suspended', project_id: id },
