@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { exists, remove } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { changed } from '../../support/changed.ts';
@@ -12,13 +11,27 @@ const live = async () => (await service.project()).client('live');
 const conflict = [409, 'conflict'];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** A webhook, and the requests about it. */
+async function setUp(behaviour: Parameters<typeof service.endpoint>[0] = 200, overrides: object = {}) {
+  const project = await service.project();
+  const client = await project.client('live');
+  const endpoint = service.endpoint(behaviour);
+  const { id } = await createWebhook(client, endpoint.url, overrides);
+  const path = `/v1/webhooks/${id}`;
+  return {
+    ...{ projectId: project.id, client, endpoint, id, path },
+    change: (body: object) => client('PATCH', path, { body }),
+    redeliver: (eventId: string) => client('POST', `${path}/deliveries/${eventId}/redeliver`),
+    recover: (body: object = {}) => client('POST', `${path}/recover`, { body }),
+    countRecovery: async (query = '') => (await client('GET', `${path}/recover${query}`)).body,
+  };
+}
+
 describe('a webhook', () => {
   it('skips events while it is paused, and recovers them', async () => {
-    const client = await live();
-    const receiver = service.endpoint();
-    const { id } = await createWebhook(client, receiver.url);
+    const { client, endpoint, id, path, change, redeliver, recover, countRecovery } = await setUp();
     const since = new Date(service.clock.now() - 1000).toISOString();
-    const paused = await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const paused = await change({ status: 'disabled' });
     expect(paused.body).toMatchObject({
       status: 'disabled',
       disabled_reason: 'paused',
@@ -27,28 +40,21 @@ describe('a webhook', () => {
     const events = await Promise.all([1, 2, 3].map((revision) => publish(client, changed({ revision }))));
     await service.settle();
     for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('skipped');
-    expect(code(await client('POST', `/v1/webhooks/${id}/recover`, { body: { since } }))).toEqual(conflict);
-    expect(code(await client('POST', `/v1/webhooks/${id}/deliveries/${events[0]?.body.id}/redeliver`))).toEqual([
-      409,
-      'conflict',
-    ]);
-
-    const path = `/v1/webhooks/${id}/recover`;
-    expect((await client('GET', path)).body).toEqual({ count: 3 });
-    expect((await client('GET', `${path}?until=${since}`)).body).toEqual({ count: 0 });
-    expect(receiver.received).toHaveLength(0);
-    const recovered = await client('POST', path, { body: { enable: true } });
-    expect([recovered.status, recovered.body]).toEqual([202, { count: 3 }]);
+    expect(code(await recover({ since }))).toEqual(conflict);
+    expect(code(await redeliver(events[0]?.body.id))).toEqual(conflict);
+    expect(await countRecovery()).toEqual({ count: 3 });
+    expect(await countRecovery(`?until=${since}`)).toEqual({ count: 0 });
+    expect((await recover({ enable: true, until: since })).body).toEqual({ count: 0 });
     await service.settle();
-    expect(receiver.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
-    for (const { body } of events)
-      expect(await settled(client, id, body.id)).toMatchObject({
-        status: 'succeeded',
-        attempts: [{ trigger: 'recovery' }],
-      });
-    expect((await client('POST', path, { body: { since } })).body).toEqual({ count: 0 });
-    const enabled = await client('GET', `/v1/webhooks/${id}`);
-    expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
+    expect(endpoint.received).toHaveLength(0);
+    expect(await client('POST', `${path}/recover`)).toMatchObject({ status: 202, body: { count: 3 } });
+    await service.settle();
+    expect(endpoint.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
+    const recovered = { status: 'succeeded', attempts: [{ trigger: 'recovery' }] };
+    for (const { body } of events) expect(await settled(client, id, body.id)).toMatchObject(recovered);
+    expect((await recover({ since })).body).toEqual({ count: 0 });
+    const enabled = { status: 'enabled', disabled_reason: null, disabled_at: null };
+    expect((await client('GET', path)).body).toMatchObject(enabled);
   });
 });
 
@@ -124,9 +130,7 @@ describe('an event', () => {
 
 describe('the delivery log', () => {
   it('is newest first, filtered by status and time, in pages', async () => {
-    const client = await live();
-    const receiver = service.endpoint((_, count) => (count === 2 ? 400 : 200));
-    const { id } = await createWebhook(client, receiver.url);
+    const { client, id, path } = await setUp((_, count) => (count === 2 ? 400 : 200));
     const events: string[] = [];
     for (let i = 0; i < 4; i++) {
       events.unshift((await publish(client)).body.id);
@@ -134,7 +138,7 @@ describe('the delivery log', () => {
     }
     await service.settle();
     const ids = async (query: string) => {
-      const { body } = await client('GET', `/v1/webhooks/${id}/deliveries?${query}`);
+      const { body } = await client('GET', `${path}/deliveries?${query}`);
       return { ids: body.data.map(({ event_id }: { event_id: string }) => event_id), next: body.next_cursor };
     };
     expect((await ids('')).ids).toEqual(events);
@@ -163,18 +167,14 @@ describe('the delivery log', () => {
 
 describe('a redelivery', () => {
   it('runs the whole schedule again, and the log keeps the earlier attempts as they were', async () => {
-    const client = await live();
-    const endpoint = service.endpoint(500);
+    const { client, endpoint, id, path, change, redeliver } = await setUp(500);
     const moved = service.endpoint((_, count) => (count < 2 ? 500 : 200));
-    const { id } = await createWebhook(client, endpoint.url);
     const event = await publish(client);
     await service.settle();
-    expect((await client('GET', `/v1/webhooks/${id}`)).body).toMatchObject({
-      disabled_reason: 'deliveries_failed',
-      failing_since: event.body.timestamp,
-    });
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled', url: moved.url } });
-    const first = await client('POST', `/v1/webhooks/${id}/deliveries/${event.body.id}/redeliver`);
+    const failed = { disabled_reason: 'deliveries_failed', failing_since: event.body.timestamp };
+    expect((await client('GET', path)).body).toMatchObject(failed);
+    await change({ status: 'enabled', url: moved.url });
+    const first = await redeliver(event.body.id);
     expect([first.status, first.body]).toMatchObject([202, { status: 'pending', event_id: event.body.id }]);
     expect(first.body.next_attempt_at).toBe(new Date(service.clock.now()).toISOString());
     for (const { request_headers } of first.body.attempts) expect(request_headers).toBeNull();
@@ -196,18 +196,15 @@ describe('a redelivery', () => {
   });
 
   it('starts a run for a delivery without an attempt a day after its event, and not earlier', async () => {
-    const client = await live();
-    const endpoint = service.endpoint();
-    const { id } = await createWebhook(client, endpoint.url);
+    const { client, id, change, redeliver } = await setUp();
     const event = await publish(client);
-    const redeliver = () => client('POST', `/v1/webhooks/${id}/deliveries/${event.body.id}/redeliver`);
     service.clock.skip(DAY_MS - 1); // and a request takes a millisecond
-    expect(code(await redeliver())).toEqual(conflict);
+    expect(code(await redeliver(event.body.id))).toEqual(conflict);
     service.clock.skip(10);
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
-    expect(code(await redeliver())).toEqual(conflict);
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
-    const { status, body } = await redeliver();
+    await change({ status: 'disabled' });
+    expect(code(await redeliver(event.body.id))).toEqual(conflict);
+    await change({ status: 'enabled' });
+    const { status, body } = await redeliver(event.body.id);
     expect([status, body]).toMatchObject([202, { status: 'pending', attempts: [], event_id: event.body.id }]);
     await service.settle();
     const { attempts, created_at } = await settled(client, id, event.body.id);
@@ -216,21 +213,13 @@ describe('a redelivery', () => {
   });
 
   it('returns 404 for an event that has expired or was never delivered, and sends nothing', async () => {
-    const project = await service.project();
-    const client = await project.client('live');
-    const endpoint = service.endpoint();
-    const { id } = await createWebhook(client, endpoint.url, { events: ['document.changed'] });
+    const { projectId, client, endpoint, redeliver } = await setUp(200, { events: ['document.changed'] });
     const expired = await publish(client);
     const data = { document_key: 'a', revision: 1, origin: 'n' };
     const other = await publish(client, { type: 'document.deleted', data });
     await service.settle();
-    await service.table.write([
-      remove(itemKey.event({ projectId: project.id, environment: 'live' }, expired.body.id), exists),
-    ]);
-    for (const { body } of [expired, other]) {
-      const redelivered = await client('POST', `/v1/webhooks/${id}/deliveries/${body.id}/redeliver`);
-      expect(code(redelivered)).toEqual([404, 'not_found']);
-    }
+    await service.table.removeAll([itemKey.event({ projectId, environment: 'live' }, expired.body.id)]);
+    for (const { body } of [expired, other]) expect(code(await redeliver(body.id))).toEqual([404, 'not_found']);
     await service.settle();
     expect(endpoint.received).toHaveLength(1);
   });
@@ -241,148 +230,106 @@ describe('a recovery', () => {
     service.messages.flatMap((each) => ('recover' in each && each.recover.webhookId === id ? [each.recover] : []));
 
   it('rejects a window that is reversed, and finds nothing in an empty one', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, 'https://example.com/');
-    const path = `/v1/webhooks/${id}/recover`;
-    const recover = (body: object) => client('POST', path, { body });
+    const { recover, countRecovery } = await setUp();
     const violations = [{ field: 'until', detail: 'must not be before since' }];
     const [since, until] = ['2026-02-01T00:00:00Z', '2026-01-01T00:00:00Z'];
     expect((await recover({ since, until })).body.errors).toEqual(violations);
-    expect((await client('GET', `${path}?since=${since}&until=${until}`)).body.errors).toEqual(violations);
+    expect((await countRecovery(`?since=${since}&until=${until}`)).errors).toEqual(violations);
     for (const window of [{ since, until: since }, { since: '2100-01-01T00:00:00Z' }])
       expect((await recover(window)).body).toEqual({ count: 0 });
   });
 
   it('of a webhook that is deleted before it is enabled does not exist', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, 'https://example.com/');
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const { client, path, change, recover } = await setUp();
+    await change({ status: 'disabled' });
     service.faults.around = async ({ name }, act) => {
       if (name === 'TransactWrite') {
         delete service.faults.around;
-        await client('DELETE', `/v1/webhooks/${id}`);
+        await client('DELETE', path);
       }
       return act();
     };
-    expect(code(await client('POST', `/v1/webhooks/${id}/recover`, { body: { enable: true } }))).toEqual([
-      404,
-      'not_found',
-    ]);
+    expect(code(await recover({ enable: true }))).toEqual([404, 'not_found']);
   });
 
   it('has a default pace, and starts no faster than the rate limit of the webhook', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, service.endpoint().url);
+    const { id, change, recover } = await setUp();
     for (const [max_per_second, per_second] of [[null], [60], [5], [5, 3], [5, 100]]) {
-      await client('PATCH', `/v1/webhooks/${id}`, { body: { max_per_second } });
-      expect((await client('POST', `/v1/webhooks/${id}/recover`, { body: { per_second } })).status).toBe(202);
+      await change({ max_per_second });
+      expect((await recover({ per_second })).status).toBe(202);
     }
     await service.settle();
     expect(pagesOfRecovery(id).map(({ perSecond }) => perSecond)).toEqual([50, 50, 5, 3, 5]);
   });
 
   it('stops when the webhook is paused, and the next one sends the rest by default', async () => {
-    const client = await live();
-    const endpoint = service.endpoint();
-    const { id } = await createWebhook(client, endpoint.url);
-    const set = (status: string) => client('PATCH', `/v1/webhooks/${id}`, { body: { status } });
-    await set('disabled');
+    const { client, endpoint, path, change, recover, countRecovery } = await setUp();
+    await change({ status: 'disabled' });
     await publishAll(
       client,
       [1, 2, 3, 4].map((revision) => changed({ revision })),
     );
     await service.clock.advance(5 * 60_000);
-    const path = `/v1/webhooks/${id}/recover`;
-    await client('POST', path, { body: { enable: true, per_second: 1 } });
+    await recover({ enable: true, per_second: 1 });
     await service.clock.advance(11_500);
     expect(endpoint.received).toHaveLength(2); // their success ended the outage
-    await set('disabled');
+    await change({ status: 'disabled' });
     await service.settle();
-    expect(await listed(client, `/v1/webhooks/${id}/deliveries?status=canceled`)).toEqual([]);
-    await set('enabled');
-    expect((await client('GET', path)).body).toEqual({ count: 2 });
-    await client('POST', path, { body: {} });
+    expect(await listed(client, `${path}/deliveries?status=canceled`)).toEqual([]);
+    await change({ status: 'enabled' });
+    expect(await countRecovery()).toEqual({ count: 2 });
+    await recover();
     await service.settle();
     expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(4);
   });
 
-  it('contains by default what failed before a pause in the same outage, or what its window has', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, service.endpoint(400).url);
-    const failed = await publish(client);
-    await service.settle();
-    for (const status of ['enabled', 'disabled']) {
-      await service.clock.advance(3_600_000);
-      await client('PATCH', `/v1/webhooks/${id}`, { body: { status } });
-    }
-    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 1 });
-    const skipped = await publish(client);
-    await service.settle();
-    const body = { enable: true, since: failed.body.timestamp, until: skipped.body.timestamp };
-    expect((await client('POST', `/v1/webhooks/${id}/recover`, { body })).body).toEqual({ count: 1 });
-    await service.settle();
-    const left = await listed(client, `/v1/webhooks/${id}/deliveries?status=skipped`);
-    expect(left.map(({ event_id }) => event_id)).toEqual([skipped.body.id]);
-  });
-
   it('contains a retry that is more than a day late', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, service.endpoint(500).url);
+    const { client, countRecovery } = await setUp(500);
     await publish(client);
     await service.clock.advance(1000);
     service.clock.skip(DAY_MS + 61_000);
-    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 1 });
+    expect(await countRecovery()).toEqual({ count: 1 });
   });
 
   it('contains by default what failed since the outage began', async () => {
-    const client = await live();
-    const endpoint = service.endpoint(400);
-    const { id } = await createWebhook(client, endpoint.url);
-    const path = `/v1/webhooks/${id}/recover`;
+    const { client, endpoint, id, path, change, recover, countRecovery } = await setUp(400);
     const failed = await publish(client);
     await service.settle();
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
+    await change({ status: 'enabled' });
     endpoint.behave(200);
     await service.clock.advance(3_600_000);
     await publish(client);
     await service.settle();
-    expect((await client('GET', `/v1/webhooks/${id}`)).body.failing_since).toBeNull();
+    expect((await client('GET', path)).body.failing_since).toBeNull();
     endpoint.behave(400);
     await service.clock.advance(3_600_000);
     const again = await publish(client);
     await service.settle();
-    expect((await client('GET', path)).body).toEqual({ count: 1 });
-    expect((await client('GET', `${path}?since=${failed.body.timestamp}`)).body).toEqual({ count: 2 });
-    const window = `since=${failed.body.timestamp}&until=${new Date(Date.parse(failed.body.timestamp) + 1000).toISOString()}`;
-    expect((await client('GET', `${path}?${window}`)).body).toEqual({ count: 1 });
+    expect(await countRecovery()).toEqual({ count: 1 });
+    const since = failed.body.timestamp;
+    expect(await countRecovery(`?since=${since}`)).toEqual({ count: 2 });
+    const until = new Date(Date.parse(since) + 1000).toISOString();
+    expect(await countRecovery(`?since=${since}&until=${until}`)).toEqual({ count: 1 });
     endpoint.behave(200);
-    const recovered = await client('POST', path, { body: { enable: true } });
-    expect([recovered.status, recovered.body]).toEqual([202, { count: 1 }]);
+    expect(await recover({ enable: true })).toMatchObject({ status: 202, body: { count: 1 } });
     await service.settle();
     expect((await deliveryOf(client, id, again.body.id)).status).toBe('succeeded');
     expect((await deliveryOf(client, id, failed.body.id)).status).toBe('failed');
   });
 
   it('redelivers several pages, and leaves out expired events', async () => {
-    const client = await live();
-    const endpoint = service.endpoint();
-    const { id } = await createWebhook(client, endpoint.url);
-    const path = `/v1/webhooks/${id}/recover`;
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const { client, endpoint, id, change, recover, countRecovery } = await setUp();
+    await change({ status: 'disabled' });
     await publish(client);
     await service.clock.advance(EVENT_RETENTION_MS);
-    for (let batch = 0; batch < 3; batch++)
-      await publishAll(
-        client,
-        Array.from({ length: 100 }, () => changed()),
-      );
+    for (let batch = 0; batch < 3; batch++) await publishAll(client, Array(100).fill(changed()));
     await service.settle();
-    expect((await client('GET', path)).body).toEqual({ count: 300 });
-    expect((await client('GET', `${path}?since=1970-01-01T00:00:00Z`)).body).toEqual({ count: 300 });
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { status: 'enabled' } });
-    expect((await client('POST', path, { body: { per_second: 150 } })).body).toEqual({ count: 300 });
+    expect(await countRecovery()).toEqual({ count: 300 });
+    expect(await countRecovery('?since=1970-01-01T00:00:00Z')).toEqual({ count: 300 });
+    await change({ status: 'enabled' });
+    expect((await recover({ per_second: 150 })).body).toEqual({ count: 300 });
     await service.settle();
     expect([endpoint.received.length, pagesOfRecovery(id).length]).toEqual([300, 3]); // the last one is empty
-    expect((await client('GET', path)).body).toEqual({ count: 0 });
+    expect(await countRecovery()).toEqual({ count: 0 });
   });
 });

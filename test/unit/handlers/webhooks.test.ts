@@ -42,10 +42,13 @@ async function signingAmong(secrets: readonly string[], client: Client, { receiv
 describe('a webhook', () => {
   it('is described without its secret', async () => {
     const client = await live();
-    const url = 'https://example.com/hook?a=1';
+    const url = 'https://example.com/b?%C3%A4'; // in the form of the URL standard
     const secret = 'my own long enough secret';
     const created = await client('POST', '/v1/webhooks', {
-      body: { url, events: ['sync.completed'], documents: ['org:*'], secret, description: 'D', max_per_second: 7 },
+      body: {
+        ...{ url: 'HTTPS://EXAMPLE.com:443/a/../b?ä', events: ['sync.completed'], documents: ['org:*'] },
+        ...{ secret, description: 'D', max_per_second: 7 },
+      },
     });
     expect(created.body.secret).toBe(secret);
     const { secret: _, ...rest } = created.body;
@@ -69,12 +72,6 @@ describe('a webhook', () => {
     });
   });
 
-  it('has its URL in the form of the URL standard', async () => {
-    const client = await live();
-    const { id } = await createWebhook(client, 'HTTPS://EXAMPLE.com:443/a/../b?ä');
-    expect((await client('GET', `/v1/webhooks/${id}`)).body.url).toBe('https://example.com/b?%C3%A4');
-  });
-
   it('is one of at most 100 in its environment', async () => {
     const { admin: client } = await service.project();
     const body = { url: 'https://example.com/', events: ['sync.completed'] };
@@ -86,23 +83,6 @@ describe('a webhook', () => {
     expect((await create('?environment=sandbox')).status).toBe(201);
     expect((await client('DELETE', `/v1/webhooks/${answers[0]?.body.id}`)).status).toBe(204);
     expect((await create()).status).toBe(201);
-  });
-
-  it('changes only the given members', async () => {
-    const client = await live();
-    const { id, secret: _, ...before } = await createWebhook(client, 'https://example.com/');
-    const answer = await client('PATCH', `/v1/webhooks/${id}`, {
-      body: { events: ['document.deleted'], description: null, max_per_second: 7 },
-    });
-    expect(answer.body).toEqual({
-      ...before,
-      id,
-      events: ['document.deleted'],
-      description: null,
-      max_per_second: 7,
-      updated_at: answer.body.updated_at,
-    });
-    expect((await client('GET', `/v1/webhooks/${id}`)).body).toEqual(answer.body);
   });
 
   it('sends a test event with the data of the request, in its environment', async () => {
@@ -214,6 +194,7 @@ const proven = { quickSince: 1, slowUntil: 2 };
 /** A webhook with the state that deliveries and earlier changes leave in it. */
 const complete: WebhookRecord = {
   ...{ ...webhook, ...proven, previousSecrets: [{ secret: 'old', until: 3 }], subscribedAt: 4 },
+  ...{ description: 'Old', documents: ['b:*'], headers: [['X-Tenant', 'acme']] },
   ...{ failingSince: 5, undeliveredSince: 6, disabledAt: 7 },
   ...{ warnedBy: 'evt_1#0', warnedAt: 8, warningUntil: 9 },
   ...{ disabledBy: 'evt_1#0', emailedAt: 10, emailingUntil: 11 },
