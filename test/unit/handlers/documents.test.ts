@@ -30,11 +30,8 @@ describe('a document', () => {
     expect(await get(client, 'org%3Aacme%3Ad')).toMatchObject({ revision: 3 });
     expect(code(await client('GET', '/v1/documents/org%253Aacme%253Ad'))).toEqual([400, 'invalid_request']);
     expect((await client('DELETE', '/v1/documents/org:acme:d')).status).toBe(204);
-    expect(code(await client('GET', '/v1/documents/org:acme:d'))).toEqual([404, 'not_found']);
-    expect(code(await client('PATCH', '/v1/documents/org:acme:d', { body: { fields: {} } }))).toEqual([
-      404,
-      'not_found',
-    ]);
+    for (const [method, call] of [['GET'], ['PATCH', { body: { fields: {} } }]] as const)
+      expect(code(await client(method, '/v1/documents/org:acme:d', call))).toEqual([404, 'not_found']);
     const again = await put(client, 'org:acme:d', {});
     expect(again).toMatchObject({ status: 201, body: { revision: 5, created_at: again.body.updated_at } });
   });
@@ -79,24 +76,14 @@ describe('a document', () => {
     expect((await put(client, 'd', {}, { 'If-None-Match': '*' })).status).toBe(201);
   });
 
-  it('is listed by prefixes that end at a segment, in pages, without deleted documents', async () => {
+  it('is listed by prefixes that end at a segment, until it is deleted', async () => {
     const client = await live();
     for (const key of ['org', 'org:a', 'org:a:1', 'org:a:2', 'org:ab', 'org:b']) await put(client, key, {});
     await client('DELETE', '/v1/documents/org:a:1');
-    const keys = async (query: string) => {
-      const { body } = await client('GET', `/v1/documents?${query}`);
-      return [body.data.map(({ document_key }: { document_key: string }) => document_key), body.next_cursor] as const;
-    };
-    expect((await keys(''))[0]).toEqual(['org', 'org:a', 'org:a:2', 'org:ab', 'org:b']);
-    expect((await keys('prefix=org:a'))[0]).toEqual(['org:a', 'org:a:2']);
-    const [first, cursor] = await keys('limit=3');
-    expect([...first, ...(await keys(`limit=3&cursor=${cursor}`))[0]]).toEqual([
-      'org',
-      'org:a',
-      'org:a:2',
-      'org:ab',
-      'org:b',
-    ]);
+    const keys = async (query = '') =>
+      (await listed(client, `/v1/documents${query}`)).map(({ document_key }) => document_key);
+    expect(await keys()).toEqual(['org', 'org:a', 'org:a:2', 'org:ab', 'org:b']);
+    expect(await keys('?prefix=org:a')).toEqual(['org:a', 'org:a:2']);
   });
 
   it('is rejected over its limits', async () => {
@@ -111,10 +98,6 @@ describe('a document', () => {
     const escaped = `{"fields":{"a":"${'\\u0079'.repeat(100_000)}"}}`;
     for (const method of ['PATCH', 'PUT'])
       expect((await client(method, '/v1/documents/d', { body: escaped })).status).toBe(200);
-    const future = await client('PATCH', '/v1/documents/d', { body: { fields: { b: 1 }, base_revision: 99 } });
-    const detail = 'is greater than the revision of the document';
-    expect(code(future)).toEqual([400, 'invalid_request']);
-    expect(future.body.errors).toEqual([{ field: 'base_revision', detail }]);
     for (const node of ['', 'x'.repeat(65)]) {
       expect(code(await put(client, 'd', {}, { 'X-Node-Id': node }))).toEqual([400, 'invalid_request']);
     }

@@ -150,19 +150,14 @@ describe('an item', () => {
   });
 });
 
-describe('a pass', () => {
+it('is complete after a pass that started after all other writers and found no item', () => {
   const saved = { projectId: project.id, startedAt: now, webhooks: [], step: 1, removed: 0, read: 0 };
   const late = now + SETTLE_MS;
-
-  it.each([
-    [
-      'completes the deletion if it found nothing after all other writers',
-      { passAt: late, removedInPass: 0 },
-      late + 1,
-    ],
-    ['does not complete it if it found an item', { passAt: late, removedInPass: 1 }, undefined],
-    ['does not complete it if it started while others could write', { passAt: late - 1, removedInPass: 0 }, undefined],
-  ])('%s', (_, pass, completedAt) => {
-    expect(afterPass({ ...saved, ...pass }, late + 1).completedAt).toBe(completedAt);
-  });
+  const completedAt = (passAt: number, removedInPass: number) =>
+    afterPass({ ...saved, passAt, removedInPass }, late + 1).completedAt;
+  expect([completedAt(late, 0), completedAt(late, 1), completedAt(late - 1, 0)]).toEqual([
+    late + 1,
+    undefined,
+    undefined,
+  ]);
 });
