@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exists, remove } from '../../../lib/aws/expressions.ts';
-import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
+import type { ItemKey } from '../../../lib/aws/items.ts';
 import { pull, walkDocuments } from '../../../lib/documents/pages.ts';
 import { rangesOf } from '../../../lib/documents/patterns.ts';
 import { documents } from '../../../lib/documents/store.ts';
@@ -11,11 +10,11 @@ const space = { projectId: 'prj_1', environment: 'live' } as const;
 
 /** Documents at revision 3, of which every tenth is deleted. Records the reads. A query reads at most `cutAt` items. */
 async function stored(keys: readonly string[], { text = 'text', cutAt = Number.POSITIVE_INFINITY } = {}) {
-  const queries: [limit: number, after: string | undefined][] = [];
+  const counted = { queries: 0 };
   const read: string[] = [];
   const { table } = memoryBackend({}, ({ name, input }) => {
     if (name === 'Query') {
-      queries.push([input.Limit, input.ExclusiveStartKey?.sk]);
+      counted.queries++;
       input.Limit = Math.min(input.Limit, cutAt);
     }
     if (name === 'BatchGet')
@@ -26,18 +25,16 @@ async function stored(keys: readonly string[], { text = 'text', cutAt = Number.P
   const store = documents(table);
   for (const [i, key] of keys.entries())
     await store.save(space, key, 0, documentState({ revision: 3, deleted: i % 10 === 0, fields: { text } }), []);
-  return { store, table, queries, read };
+  return { store, counted, read };
 }
 
 describe('a walk over documents', () => {
   const KEYS = ['a:1', 'a:2', 'a:3', 'b:1', 'b:2'];
   type Case = {
-    patterns?: string[];
     limit?: number;
     after?: string;
     /** The document at which the walk stops. */
     full?: string;
-    noRoom?: string;
     taken: string[];
     next: string | undefined;
   };
@@ -48,39 +45,26 @@ describe('a walk over documents', () => {
     ['continues with the next range', { limit: 4, full: 'a:3', taken: KEYS.slice(0, 3), next: 'a:\x7f' }],
     ['ends if the last document of the last range is full', { full: 'b:2', taken: KEYS, next: undefined }],
     ['ends after a key behind every range', { after: 'z', taken: [], next: undefined }],
-    ['continues before a document that does not fit', { noRoom: 'a:3', taken: KEYS.slice(0, 2), next: 'a:2' }],
-    ['continues after the given key if no document fits', { after: 'a:1', noRoom: 'a:2', taken: [], next: 'a:1' }],
-  ])('%s', async (_, { limit = 3, after, full, noRoom, taken: expected, next }) => {
+  ])('%s', async (_, { limit = 3, after, full, taken: expected, next }) => {
     const { store } = await stored(KEYS);
     const taken: string[] = [];
     const walk = { space, ranges: rangesOf(['a:*', 'b:*']), limit, after };
     const position = await walkDocuments(store.list, walk, (key) => {
-      if (key === noRoom) return 'no room';
       taken.push(key);
       return key === full ? 'full' : 'more';
     });
     expect({ taken, next: position }).toEqual({ taken: expected, next });
   });
 
-  it('reads more documents with each query after the first one', async () => {
-    const { store, queries } = await stored(KEYS);
-    await walkDocuments(store.list, { space, ranges: rangesOf(['a:*', 'b:*']), limit: 2, after: 'a:0' }, () => 'more');
-    expect(queries).toEqual([
-      [2, 'a:0'],
-      [1000, 'a:2'],
-      [1000, undefined],
-    ]);
-  });
-
   it('ends after nine truncated queries, and continues through any number of ranges', async () => {
     const keys = [...'abcdefghijklmnopqrst'];
-    const { store, queries } = await stored(keys, { cutAt: 1 });
+    const { store, counted } = await stored(keys, { cutAt: 1 });
     const walk = { space, limit: 3, after: undefined };
     expect(await walkDocuments(store.list, { ...walk, ranges: rangesOf(['*']) }, () => 'more')).toBe('i');
-    expect(queries.splice(0)).toHaveLength(9);
+    expect(counted.queries).toBe(9);
     const missing = rangesOf(keys.map((key) => `${key}:1`));
     expect(await walkDocuments(store.list, { ...walk, ranges: missing }, () => 'more')).toBeUndefined();
-    expect(queries).toHaveLength(20);
+    expect(counted.queries).toBe(9 + keys.length);
   });
 });
 
@@ -114,11 +98,5 @@ describe('a pull', () => {
     expect(page.next).toBe(keysOf(page).at(-1));
     expect(read).toEqual(KEYS.slice(0, 50));
     expect(keysOf(await pull(store, { ...everything, bytesMax: 0 }))).toEqual(['d:00']);
-  });
-
-  it('fails if a document with a revision is missing', async () => {
-    const { store, table } = await stored(KEYS);
-    await table.write([remove(itemKey.document(space, 'd:07'), exists)]);
-    await expect(pull(store, everything)).rejects.toThrow('is not there');
   });
 });
