@@ -175,11 +175,11 @@ describe('the delivery log', () => {
 
   describe('startRun', () => {
     /** Creates a delivery with `count` attempts, each in a separate run. */
-    async function recorded(count: number) {
+    async function recorded(count: number, verdict: Verdict = failed) {
       const { webhook, event, message } = newDelivery();
       const append = async (run: number) => {
         const next = message({ run, trigger: 'redelivery' });
-        await own.record(next, event, attemptOf(next, { at: now + run }), failed);
+        await own.record(next, event, attemptOf(next, { at: now + run }), verdict);
       };
       for (let run = 0; run < count; run++) await append(run);
       const stored = async () => recordOf(await log.get(webhook.id, event.id));
@@ -190,19 +190,16 @@ describe('the delivery log', () => {
     const timesOf = (record: { attempts: { at: number }[] } | undefined) => record?.attempts.map(({ at }) => at - now);
     const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-    it('stores the new run together with other writes, for the retention of events', async () => {
-      const { record, stored } = await recorded(1);
+    it.each([
+      failed,
+      retrying,
+    ])('stores the new run together with other writes, for the retention of events: %j', async (verdict) => {
+      const { record, stored } = await recorded(1, verdict);
       const { also, isWritten } = companion(table);
       const at = now + 1000;
       await log.startRun(record, 1, at, also);
-      expect(await stored()).toEqual({
-        ...record,
-        run: 1,
-        attempt: 0,
-        status: 'pending',
-        nextAttemptAt: at,
-        endedAt: undefined,
-      });
+      const run = { run: 1, attempt: 0, status: 'pending', nextAttemptAt: at };
+      expect(await stored()).toEqual({ ...record, ...run, endedAt: undefined, retryPending: undefined });
       expect(await isWritten()).toBe(true);
       const item = await table.get(itemKey.delivery(record.webhookId, record.eventId));
       expect(item?.expires).toBe(Math.ceil((at + EVENT_RETENTION_MS) / 1000));
@@ -219,14 +216,6 @@ describe('the delivery log', () => {
         limit: 10,
       });
       expect(found).toEqual([]);
-    });
-
-    it('clears a pending retry', async () => {
-      const { webhook, event, message } = newDelivery();
-      await own.record(message(), event, attemptOf(message()), retrying);
-      const record = await log.get(webhook.id, event.id);
-      if (record) await log.startRun(record, 1, now);
-      expect((await log.get(webhook.id, event.id))?.retryPending).toBeUndefined();
     });
 
     it.each([

@@ -4,6 +4,7 @@ import { type RunId, runKey } from '../../../lib/deliveries/record.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import type { WebhookState } from '../../../lib/webhooks/webhook-emails.ts';
+import { attempt } from '../../unit/deliveries/builders.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
 import { newStore } from './stores.ts';
 
@@ -34,6 +35,7 @@ describe('endpoints', () => {
     ['endOutage', (webhook) => own.endOutage(webhook, now)],
     ['extendOutage', (webhook) => own.extendOutage(webhook, now)],
     ['endOverload', (webhook) => own.endOverload(webhook, now)],
+    ['exhaust', (webhook, run) => own.exhaust(webhook, run, newStoredEvent(webhook), attempt(), now)],
     ...(['disabled', 'failing', 'overloaded'] as const).map(
       (what): [string, (webhook: WebhookRecord, run: RunId) => Promise<unknown>] => [
         `an email about a webhook that was ${what}`,
@@ -93,12 +95,10 @@ describe('endpoints', () => {
     });
   });
 
-  describe('extendOutage', () => {
-    it('never moves the start forward', async () => {
-      const { webhook, hook } = await delivering({ undeliveredSince: now - 1 });
-      await own.extendOutage(webhook, now);
-      expect(await hook()).toEqual(webhook);
-    });
+  it('moves the start of an outage only back', async () => {
+    const { webhook, hook } = await delivering({ undeliveredSince: now - 1 });
+    await own.extendOutage(webhook, now);
+    expect(await hook()).toEqual(webhook);
   });
 
   /** The state before each email, the member with its time, and whether another delivery can send it after a failure. */
@@ -148,6 +148,7 @@ describe('endpoints', () => {
       const { webhook, message, other, hook, claim } = await emailing();
       await claim(message);
       await own.markEmailed(what, webhook, message, now + 5);
+      await own.markEmailed(what, webhook, other, now + 6); // not its claim
       expect((await hook())?.[sentAt]).toBe(now + 5);
       for (const run of [message, other])
         expect([await claim(run), await claim(run, now + 2 * MINUTE_MS)]).toEqual(['sent', 'sent']);

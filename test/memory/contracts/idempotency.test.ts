@@ -171,12 +171,4 @@ describe('idempotency', () => {
     await FIRST[end](own);
     expect(await at(now, 'other')).toBe('lock');
   });
-
-  it.each([
-    [90_000, true],
-    [90_001, false],
-  ])('a response of %i characters can be part of a transaction: %s', async (length, isPart) => {
-    const part = (await requests().lock()).completion(response({ body: 'a'.repeat(length) }));
-    expect(part !== null).toBe(isPart);
-  });
 });

@@ -22,32 +22,28 @@ describe('keys', () => {
     return ids;
   }
 
-  describe('create', () => {
-    it('throws and changes nothing for an existing id', async () => {
-      const record = await create();
-      const { also, isWritten } = companion(table);
-      await expect(keys.create({ ...record, name: 'Other' }, also)).rejects.toThrow('taken');
-      expect(await stored(record.id)).toEqual(record);
-      expect(await isWritten()).toBe(false);
-    });
+  it('are not created with an existing id, and nothing changes', async () => {
+    const record = await create();
+    const { also, isWritten } = companion(table);
+    await expect(keys.create({ ...record, name: 'Other' }, also)).rejects.toThrow('taken');
+    expect(await stored(record.id)).toEqual(record);
+    expect(await isWritten()).toBe(false);
   });
 
-  describe('list', () => {
-    it.each([
-      ['of one read', table, [3, 3, 1]],
-      ['cut short', short, [2, 2, 2, 1]],
-    ])('lists every key of the project once, newest first, in pages %s', async (_, from, lengths) => {
-      const { projectId } = newSpace();
-      const ids: string[] = [];
-      for (let i = 0; i < 7; i++) ids.unshift((await create({ projectId, createdAt: now + i })).id);
-      await create(); // of another project
-      const { entries, pages } = await walk(async (after) => {
-        const page = await apiKeys(from).list(projectId, 3, after);
-        return { entries: page.keys.map(({ id }) => id), next: page.next };
-      });
-      expect(entries).toEqual(ids);
-      expect(pages.map(({ length }) => length)).toEqual(lengths);
+  it.each([
+    ['of one read', table, [3, 3, 1]],
+    ['cut short', short, [2, 2, 2, 1]],
+  ])('of a project are listed once, newest first, in pages %s', async (_, from, lengths) => {
+    const { projectId } = newSpace();
+    const ids: string[] = [];
+    for (let i = 0; i < 7; i++) ids.unshift((await create({ projectId, createdAt: now + i })).id);
+    await create(); // of another project
+    const { entries, pages } = await walk(async (after) => {
+      const page = await apiKeys(from).list(projectId, 3, after);
+      return { entries: page.keys.map(({ id }) => id), next: page.next };
     });
+    expect(entries).toEqual(ids);
+    expect(pages.map(({ length }) => length)).toEqual(lengths);
   });
 
   describe('adminKeys', () => {
