@@ -9,8 +9,8 @@ export default defineConfig({
       'test/unit/{aws,client,deliveries,documents,events,handlers,http,keys,projects,promises,webhooks}/**/*.test.ts',
       'test/{memory/contracts,measure/mutation}/**/*.test.ts',
     ],
-    // `expressions` and `storable` need a database.
-    exclude: ['**/node_modules/**', 'test/memory/contracts/{expressions,storable}.test.ts', ...LONG],
+    // `storable` needs a database.
+    exclude: ['**/node_modules/**', 'test/memory/contracts/storable.test.ts', ...LONG],
     env: {
       ...VARIABLES,
       POWERTOOLS_LOG_LEVEL: 'SILENT',

@@ -1,7 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { put, update } from '../../../lib/aws/expressions.ts';
+import {
+  all,
+  any,
+  appended,
+  type Condition,
+  increased,
+  initially,
+  is,
+  isAbsent,
+  isAtMost,
+  isBelow,
+  isPresent,
+  put,
+  update,
+  withoutFirst,
+} from '../../../lib/aws/expressions.ts';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
@@ -26,8 +41,9 @@ const { perform, drop } = await comparedTable();
 const table = createTable(runtimeWith(perform));
 afterAll(drop);
 
+const key = () => ({ pk: `ANY#${randomUUID()}`, sk: 'ANY' });
+
 describe('content from outside', () => {
-  const key = () => ({ pk: `ANY#${randomUUID()}`, sk: 'ANY' });
   const written = (members: object) => {
     const item: ReturnType<typeof key> = { ...key(), ...members };
     return table.write([put(item)]).then(() => table.get({ pk: item.pk, sk: item.sk }));
@@ -74,6 +90,48 @@ describe('content from outside', () => {
 
   it.each(['pk', 'sk', 'keysOf', 'byStatus'])('is rejected as an empty key attribute %s', async (name) => {
     await expect(written({ [name]: '' })).rejects.toThrow();
+  });
+});
+
+describe('an item', () => {
+  const members = { n: 0, text: '10', empty: '', list: [], mixed: [1, { a: 'x' }] };
+  async function stored() {
+    const own = key();
+    await table.write([put({ ...own, ...members })]);
+    return own;
+  }
+
+  it.each<[string, Condition, isTrue: boolean]>([
+    ['a text below another one', isBelow('text', '9'), true],
+    ['a text at most a number', isAtMost('text', 11), false],
+    ['a missing member below a number', isBelow('none', 1), false],
+    ['an equal list', is('mixed', [1, { a: 'x' }]), true],
+    ['a list in another order', is('mixed', [{ a: 'x' }, 1]), false],
+    ['one of two, and a third', all(any(is('n', 1), is('text', '10')), isAbsent('none')), true],
+    ['an empty text that is present', isPresent('empty'), true],
+  ])('has the same conditions in memory and in the database: %s', async (_, condition, isTrue) => {
+    const rejected = await table.write([update(await stored(), { changed: true }, condition)]);
+    expect(rejected.length === 0).toBe(isTrue);
+  });
+
+  it('has the same changes in memory and in the database, also of empty values', async () => {
+    const own = await stored();
+    const change = async (values: object) => {
+      await table.write([update(own, { ...values })]);
+      const { pk: _, sk: __, mixed: ___, ...changed } = (await table.get(own)) ?? {};
+      return changed;
+    };
+    const initial = { n: initially(5), text: initially('x'), empty: initially('x'), list: initially([9]) };
+    expect(await change({ ...initial, none: initially(0) })).toEqual({
+      n: 0,
+      text: '10',
+      empty: '',
+      list: [],
+      none: 0,
+    });
+    const added = { n: increased(2), none: increased(1), list: appended(['a', 'b', 'c']), text: undefined };
+    expect(await change(added)).toEqual({ n: 2, empty: '', list: ['a', 'b', 'c'], none: 1 });
+    expect(await change({ list: withoutFirst(2), n: 1 })).toEqual({ n: 1, empty: '', list: ['c'], none: 1 });
   });
 });
 

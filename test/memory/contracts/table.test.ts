@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { increased, is, isNew, put, remove, update } from '../../../lib/aws/expressions.ts';
+import type { Item } from '../../../lib/aws/items.ts';
 import type { Write } from '../../../lib/aws/writes.ts';
 import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
@@ -84,4 +85,22 @@ describe('a table', () => {
     expect(await projects(table).get(project.id)).toBeUndefined();
     expect(await table.get(LAYOUT_KEY)).toMatchObject({ layout: LAYOUT + 1 });
   });
+});
+
+it('returns a copy of an item to each reader', async () => {
+  const { table } = newStore();
+  const key = newItemKey();
+  await table.write([put({ ...key, n: 1 }, isNew)]);
+  const partition = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': key.pk } };
+  const reads: (() => Promise<Item | undefined>)[] = [
+    () => table.get(key),
+    async () => (await table.batchGet([key]))[0],
+    async () => (await table.query(partition)).items[0],
+  ];
+  for (const read of reads) {
+    const found = await read();
+    expect(found).toEqual({ ...key, n: 1 });
+    if (found) found.n = 2;
+  }
+  expect(await table.write([update(key, { n: 3 }, is('n', 1))])).toEqual([]);
 });
