@@ -31,11 +31,6 @@ import { authorizerEventOf, proxyEventOf, type Request, type Response } from './
 import { type Settle, SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
 import type { Process, World } from './world.ts';
 
-export interface SentEmail {
-  webhookId: string;
-  at: number;
-}
-
 const API_LIMIT_MS = 20_000;
 const QUEUE_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
@@ -71,10 +66,8 @@ export class SimulatedService {
   readonly shards: ReadonlyMap<string, SimulatedStream<DynamoDBRecord>>;
   readonly hotPartition: HotPartition;
   readonly endpoints = new Map<string, Behaviour>();
-  readonly received: Received[] = [];
-  readonly emails: SentEmail[] = [];
-  readonly warnings: SentEmail[] = [];
-  readonly overloads: SentEmail[] = [];
+  /** The webhooks that emails and summaries were about, once for each. */
+  readonly emails = { failing: [] as string[], overloaded: [] as string[], disabled: [] as string[] };
   /** The webhooks whose queues were filled. */
   readonly filled = new Set<string>();
   /** The events that the fan-out set aside, including replayed ones. */
@@ -394,16 +387,10 @@ export class SimulatedService {
     this.invoke(fn, fn, limitMs, work, () => settle('all'));
   }
 
-  /** Notes each webhook that an email or a summary is about. */
   private sendEmail({ Subject, Body }: { Subject: { Data: string }; Body: { Text: { Data: string } } }): object {
-    const kinds: Record<string, SentEmail[]> = {
-      failing: this.warnings,
-      overloaded: this.overloads,
-      disabled: this.emails,
-    };
     const text = `${Subject.Data}\n${Body.Text.Data}`;
-    for (const [, what = '', webhookId = ''] of text.matchAll(/^Webhook (failing|overloaded|disabled): (whk_\w+)/gm))
-      kinds[what]?.push({ webhookId, at: this.world.now });
+    for (const [, what, webhookId = ''] of text.matchAll(/^Webhook (failing|overloaded|disabled): (whk_\w+)/gm))
+      this.emails[what as keyof typeof this.emails].push(webhookId);
     return {};
   }
 
@@ -418,7 +405,7 @@ export class SimulatedService {
       process,
       'POST',
       () => {
-        const received = {
+        this.onPost({
           step: this.world.steps,
           at: this.world.now,
           url,
@@ -429,9 +416,7 @@ export class SimulatedService {
           body,
           tokensAt: new Map(process.tokensAt),
           readAt: process.readAt,
-        };
-        this.received.push(received);
-        this.onPost(received);
+        });
         const found = this.endpoints.get(url) ?? 'responds';
         return found === 'wavers' ? this.world.pick(['responds', 'fails'] as const) : found;
       },
