@@ -19,54 +19,33 @@ export interface RunOptions {
   maxExamples: number;
 }
 
-export interface Run {
-  name: string;
-  /** The output of the program. */
-  output: string;
-  requests: number;
-  failures: number;
-  /** The reasons for accepted failures (accepted.py), one entry per failure. */
-  accepted: string[];
-  /** The duration in seconds. */
-  seconds: number;
-}
-
 /**
- * Tests the API as one subject, in all phases and with all checks. Throws if the run was incomplete, independent of the findings.
+ * Tests the API as one subject, in all phases and with all checks. Returns the output of the program and the numbers of requests and
+ * failures. Throws if the run was incomplete, independent of the failures.
  */
-export async function attack(subject: Subject, options: RunOptions): Promise<Run> {
-  const { baseUrl, directory, seed, maxExamples } = options;
-  const started = performance.now();
-  const file = (extension: string) => join(directory, `${subject.name}.${extension}`);
-  writeFileSync(file('credentials.json'), JSON.stringify(credentialsOf(subject)));
+export async function attack(subject: Subject, { baseUrl, directory, seed, maxExamples }: RunOptions) {
+  const file = (name: string) => join(directory, `${subject.name}.${name}.json`);
+  writeFileSync(file('credentials'), JSON.stringify(credentialsOf(subject)));
   const { exitCode, output } = await execute(
     [
       ...['--config-file', here('schemathesis.toml'), 'run', `${baseUrl}/v1/openapi.json`, '--url', baseUrl],
       ...['--checks', 'all', '--seed', String(seed), '--max-examples', String(maxExamples), '--no-color'],
-      ...['--report', 'json', '--report-json-path', file('report.json')],
+      ...['--report', 'json', '--report-json-path', file('report')],
     ],
     directory,
     {
       SCHEMATHESIS_HOOKS: here('hooks.py'),
       PYTHONDONTWRITEBYTECODE: '1',
-      FUZZ_CREDENTIALS: file('credentials.json'),
-      FUZZ_ACCEPTED_LOG: file('accepted.jsonl'),
+      FUZZ_CREDENTIALS: file('credentials'),
       FUZZ_SEED: String(seed),
       FUZZ_OWN_KEY: subject.keyId,
       FUZZ_SPARE_KEY: subject.spareKeyId,
     },
   );
-  if (!existsSync(file('report.json'))) throw new Error(`Schemathesis wrote no report:\n${output}`);
-  const report: Report = JSON.parse(readFileSync(file('report.json'), 'utf8'));
-  requireWholeRun(report, exitCode, output);
-  return {
-    name: subject.name,
-    output,
-    requests: report.test_cases.generated,
-    failures: report.test_cases.unique_failures,
-    accepted: readAccepted(file('accepted.jsonl')),
-    seconds: (performance.now() - started) / 1000,
-  };
+  const report: Report | undefined = existsSync(file('report')) && JSON.parse(readFileSync(file('report'), 'utf8'));
+  if (!report || !isComplete(report, exitCode))
+    throw new Error(`Schemathesis stopped early with exit code ${exitCode}:\n${output}`);
+  return { output, requests: report.test_cases.generated, failures: report.test_cases.unique_failures };
 }
 
 interface Report {
@@ -78,15 +57,10 @@ interface Report {
 }
 
 // A result without failures counts only for a complete run.
-function requireWholeRun(
-  { complete, operations, phases, test_cases, errors }: Report,
-  exitCode: number,
-  output: string,
-) {
+function isComplete({ complete, operations, phases, test_cases, errors }: Report, exitCode: number): boolean {
   const ran = Object.values(phases).every(({ status }) => status === 'success' || status === 'failure');
   const isExplained = exitCode === (test_cases.unique_failures > 0 ? 1 : 0);
-  if (complete && ran && isExplained && errors.length === 0 && operations.tested === operations.selected) return;
-  throw new Error(`Schemathesis stopped early with exit code ${exitCode}:\n${output}`);
+  return complete && ran && isExplained && errors.length === 0 && operations.tested === operations.selected;
 }
 
 /** The format of Web Fuzzing Commons. schemathesis.toml names the two users. */
@@ -98,21 +72,10 @@ function credentialsOf({ credential, otherCredential }: Subject) {
   return { auth: [user('own', credential), user('other', otherCredential)] };
 }
 
-function readAccepted(path: string): string[] {
-  if (!existsSync(path)) return [];
-  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line).reason);
-}
-
 function execute(args: string[], cwd: string, environment: Record<string, string>) {
   return new Promise<{ exitCode: number; output: string }>((resolve, reject) => {
-    const options = {
-      cwd,
-      env: { ...process.env, ...environment },
-      timeout: MAX_RUN_MS,
-      killSignal: 'SIGKILL',
-    } as const;
-    const child = spawn(PROGRAM, args, options);
+    const env = { ...process.env, ...environment };
+    const child = spawn(PROGRAM, args, { cwd, env, timeout: MAX_RUN_MS, killSignal: 'SIGKILL' });
     const kill = () => void child.kill('SIGKILL');
     process.once('exit', kill);
     const chunks: Buffer[] = [];
