@@ -3,8 +3,7 @@ import { itemKey } from '../../../lib/aws/items.ts';
 import type { Table } from '../../../lib/aws/table.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import type { RecoveryPosition } from '../../../lib/deliveries/messages.ts';
-import type { DeliveryFilter, DeliveryRecord } from '../../../lib/deliveries/record.ts';
+import type { DeliveryFilter } from '../../../lib/deliveries/record.ts';
 import type { RecoveryWindow } from '../../../lib/deliveries/recovery.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
@@ -136,22 +135,6 @@ describe('the delivery log', () => {
         next: ++queries < 1000 ? { pk: '', sk: '' } : undefined,
       });
       expect(await deliveryLog({ ...table, query }).countRecoverable('whk_1', all)).toBe(2 * 16 * 5);
-    });
-
-    it('finds a delivery only once, because it is then in progress', async () => {
-      const { webhookId } = await fill();
-      const found: DeliveryRecord[] = [];
-      for (let from: RecoveryPosition | undefined; ; ) {
-        const page = await log.recoverable(webhookId, { ...all, limit: 10, from });
-        for (const delivery of page.deliveries) await log.startRun(delivery, delivery.run + 1, now + 10);
-        found.push(...page.deliveries);
-        if (!page.next) break;
-        from = page.next;
-      }
-      expect(found.map(({ status }) => status)).toEqual(['failed', 'canceled', 'skipped']);
-      expect(await log.countRecoverable(webhookId, all)).toBe(0);
-      const { deliveries: pending } = await log.list(webhookId, { status: 'pending', limit: 10 });
-      expect(pending).toHaveLength(found.length);
     });
 
     it('leaves out a delivery that was stuck, and whose next attempt was recorded while the index is late', async () => {

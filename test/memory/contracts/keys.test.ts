@@ -46,26 +46,17 @@ describe('keys', () => {
     expect(pages.map(({ length }) => length)).toEqual(lengths);
   });
 
-  describe('adminKeys', () => {
-    it.each([
-      ['one query', table],
-      ['many queries', short],
-    ])('are exactly the admin keys of the project, newest first, in %s', async (_, from) => {
-      const { projectId } = newSpace();
-      await create();
-      const types = ['admin', 'live', 'test', 'read', 'live', 'admin', 'live', 'admin', 'read'] as const;
-      const created = [];
-      for (const [i, type] of types.entries()) created.unshift(await create({ projectId, type, createdAt: now + i }));
-      const admins = created.filter(({ type }) => type === 'admin').map(({ id }) => id);
-      expect(await collect(apiKeys(from).adminKeys(projectId))).toEqual(admins);
-    });
-
-    it('contain the oldest one of more keys than the queries read', async () => {
-      const { projectId } = newSpace();
-      const { id } = await create({ projectId });
-      for (let i = 1; i < 20; i++) await create({ projectId, type: 'live', createdAt: now + i });
-      expect(await collect(apiKeys(short).adminKeys(projectId))).toEqual([id]);
-    });
+  it.each([
+    ['one query', table],
+    ['many queries', short],
+  ])('of admins are exactly those of the project, newest first, in %s', async (_, from) => {
+    const { projectId } = newSpace();
+    await create();
+    const types = ['admin', 'live', 'test', 'read', 'live', 'admin', 'live', 'admin', 'read'] as const;
+    const created = [];
+    for (const [i, type] of types.entries()) created.unshift(await create({ projectId, type, createdAt: now + i }));
+    const admins = created.filter(({ type }) => type === 'admin').map(({ id }) => id);
+    expect(await collect(apiKeys(from).adminKeys(projectId))).toEqual(admins);
   });
 
   it.each<[string, (id: string) => Promise<boolean>]>([
