@@ -56,6 +56,13 @@ describe('a walk over documents', () => {
     expect({ taken, next: position }).toEqual({ taken: expected, next });
   });
 
+  it('reads many documents with each query after the first one', async () => {
+    const { store, counted } = await stored(KEYS);
+    const walk = { space, ranges: rangesOf(['a:*', 'b:*']), limit: 1, after: undefined };
+    await walkDocuments(store.list, walk, () => 'more');
+    expect(counted.queries).toBe(3);
+  });
+
   it('ends after nine truncated queries, and continues through any number of ranges', async () => {
     const keys = [...'abcdefghijklmnopqrst'];
     const { store, counted } = await stored(keys, { cutAt: 1 });
