@@ -48,6 +48,8 @@ describe('the poller of a queue', () => {
     const queue = createQueue({ visibilityTimeoutSeconds: 60 });
     const { running, peak } = startPoller(queue, mapping, concurrency);
     send(queue, 12);
+    await eventually(() => running.size === limit);
+    expect(queue.counts()).toMatchObject({ inFlight: limit, visible: 12 - limit }); // the others are not received yet
     for (let ended = 0; ended < 12; ended++) (await eventually(() => [...running][0])).end();
     expect(peak()).toBe(limit);
   });
