@@ -48,7 +48,8 @@ describe('the documents', () => {
   it('can be created, edited with concurrent changes, and deleted', async () => {
     const { admin, adminKey } = await service.project();
     await put(admin, 'org:acme:doc-1', { title: 'Draft' });
-    const page = await dashboard.signIn(adminKey, '/live/documents');
+    const page = await dashboard.signIn(adminKey, '/live/documents', { reducedMotion: 'reduce' });
+    await page.clock.install();
     const fields = page.getByLabel('Fields', { exact: true });
     await page.getByRole('link', { name: 'Create document' }).click();
     await page.getByLabel('Document key').fill('org:acme:canceled');
@@ -114,8 +115,9 @@ describe('the documents', () => {
     await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
     await page.getByRole('cell', { name: 'none' }).nth(2).waitFor(); // there is no webhook
 
-    await put(admin, 'org:acme:doc-2', { title: 'Theirs again' });
     await page.getByRole('button', { name: 'Delete' }).click();
+    await put(admin, 'org:acme:doc-2', { title: 'Theirs again' });
+    await page.clock.runFor(61_000);
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('The document has changed. Close this dialog and open it again.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -132,6 +134,11 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('Document deleted.').waitFor();
+    const opacityAtTheEnd = await page.locator('.announcement span').evaluate((message) => {
+      for (const animation of message.getAnimations()) animation.finish();
+      return getComputedStyle(message).opacity;
+    });
+    expect(opacityAtTheEnd).toBe('0'); // also for users who prefer reduced motion
     await page.getByRole('link', { name: 'org:acme:doc-1' }).waitFor();
     expect((await admin('GET', '/v1/documents/org:acme:doc-2')).status).toBe(404);
 

@@ -99,11 +99,14 @@ describe('a row of the delivery log', () => {
       ['j', events[2]],
       ['j', events[2]], // the last one
       ['k', events[1]],
+      ['ArrowDown', events[1]], // scrolls
+      ['ArrowUp', events[1]],
     ] as const) {
       await page.keyboard.press(key);
       await showing(page, event);
     }
     await drawer(page).getByText(events[1]).first().waitFor();
+    expect(await shown(page)).toBe(events[1]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await closed(page);

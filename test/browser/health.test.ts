@@ -96,11 +96,18 @@ describe('the status of a webhook', () => {
     const project = await service.project();
     let attempts = 0;
     const receiver = await startReceiver((response) => response.writeHead(attempts++ % 2 === 0 ? 500 : 200).end());
-    const { id } = await createWebhook(project.admin, receiver.url);
+    await createWebhook(project.admin, receiver.url);
+    const page = await dashboard.signIn(project.adminKey, '/live/tokens');
+    await page.clock.install();
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
+    await page.reload();
+    await page.getByText('Nothing needs attention.').waitFor();
     const events = Array.from({ length: 15 }, () => changed());
     await project.admin('POST', '/v1/events/batch', { body: { events } });
     await eventually(async () => (await project.admin('GET', '/v1/stats?group_by=at')).body.data[0]?.delivered === 15);
-    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await page.clock.runFor(31_000); // the overview refreshes
+    await page.getByText('unstable').waitFor();
+    await page.getByRole('link', { name: 'View webhook' }).click();
     await expect.poll(() => badge(page)).toBe('unstable');
     await page.getByLabel('30 days').check();
     await expect.poll(() => page.locator('.chart tbody tr').count()).toBe(30);

@@ -72,6 +72,22 @@ describe('signing in', () => {
     await heading(third, 'Sign in').waitFor();
   });
 
+  it('applies to no other deployment of the same origin', async () => {
+    const [one, other] = [await service.project(), await service.project()];
+    const first = await dashboard.signIn(one.adminKey, '/live/settings');
+    const prefix = /\/staging\//;
+    await first.context().route(prefix, (route) => route.continue({ url: route.request().url().replace(prefix, '/') }));
+    const staging = await dashboard.openBeside(first, '/staging/dashboard#/live/settings');
+    await signInWith(staging, other.adminKey);
+    await staging.getByText(other.id, { exact: true }).first().waitFor();
+    const second = await dashboard.openBeside(first, '/dashboard#/live/settings');
+    await second.getByText(one.id, { exact: true }).first().waitFor();
+    await staging.getByRole('button', { name: 'Sign out' }).click();
+    await heading(staging, 'Sign in').waitFor();
+    await second.reload();
+    await second.getByText(one.id, { exact: true }).first().waitFor();
+  });
+
   it('gives a new tab the key of the tab that was used last', async () => {
     const [one, other] = [await service.project(), await service.project()];
     const first = await dashboard.signIn(one.adminKey, '/live/settings');
@@ -227,12 +243,18 @@ describe('a key', () => {
     await page.getByLabel('svc_live_').check();
     await page.getByLabel('Name').fill('App');
     await page.getByRole('button', { name: 'Generate' }).click();
-    // Without access to the clipboard, the button selects the key.
-    await page.evaluate(() => Object.assign(navigator.clipboard, { writeText: () => Promise.reject(new Error()) }));
-    await page.getByRole('button', { name: 'Copy key' }).click();
-    await expect.poll(() => page.evaluate(() => String(getSelection()))).toMatch(/^svc_live_/);
-    expect(await page.getByText('Copied').count()).toBe(0);
-    await page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, 'writeText'));
+    // Without access to the clipboard, or without a clipboard, the button selects the key.
+    for (const isMissing of [false, true]) {
+      await page.evaluate((isMissing) => {
+        const denied = { writeText: () => Promise.reject(new Error()) };
+        Object.defineProperty(navigator, 'clipboard', { value: isMissing ? undefined : denied, configurable: true });
+        getSelection()?.empty();
+      }, isMissing);
+      await page.getByRole('button', { name: 'Copy key' }).click();
+      await expect.poll(() => page.evaluate(() => String(getSelection()))).toMatch(/^svc_live_/);
+      expect(await page.getByText('Copied').count()).toBe(0);
+    }
+    await page.evaluate(() => Reflect.deleteProperty(navigator, 'clipboard'));
     const old = await copyShown(page);
     expect(old).toMatch(/^svc_live_/);
     await heading(page, 'App').waitFor();
