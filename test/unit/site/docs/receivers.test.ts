@@ -85,6 +85,15 @@ describe('an example receiver', () => {
     expect(codeOf('Next.js', 'javascript')).toContain('export async function POST');
   });
 
+  it.each([...SERVERS, { name: 'Next.js', language: 'javascript' }])('stores an event before it responds: $name', ({
+    name,
+    language,
+  }) => {
+    const code = codeOf(name, language);
+    expect(code).toContain('verified');
+    expect(code.search(/204|StatusNoContent/)).toBeGreaterThan(code.indexOf('verified'));
+  });
+
   it.each(SERVERS.filter(({ canRun }) => canRun))('accepts each genuine event once: $name', async (server) => {
     const port = await freePort();
     writeFileSync(join(directory, server.file), codeOf(server.name, server.language).replace('4000', String(port)));
