@@ -52,6 +52,15 @@ describe('an import', () => {
     expect(objections).toEqual([]);
   });
 
+  it.each([
+    ['lib/deliveries/deliver.ts', 'lib/aws/log.ts'],
+    ['lib/keys/operations.ts', 'lib/keys/store.ts'],
+    ['lib/http/serve.ts', 'infra/settings.ts'],
+    ['infra/stack.ts', 'lib/aws/log.ts'],
+  ])('of %s may not be %s', (file, imported) => {
+    expect(objectionTo(file, imported)).not.toBeNull();
+  });
+
   it('creates no cycle', () => {
     const circles: string[] = [];
     const done = new Set<string>();

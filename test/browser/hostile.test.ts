@@ -19,7 +19,7 @@ describe('untrusted text', () => {
     const name = text.slice(0, 99).toWellFormed();
     const project = await service.project();
     const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name } });
-    const receiver = await startReceiver();
+    const receiver = await startReceiver((response) => response.end(RIGHT_TO_LEFT));
     const { id } = await createWebhook(project.admin, receiver.url, { description: text });
     const texts = [`${RIGHT_TO_LEFT}${text}`, ...CHARACTERS, MARKER + 'W'.repeat(100_000)];
     const data = (document_key: string) => ({ document_key, revision: 1, origin: 'n' });
@@ -91,6 +91,7 @@ describe('untrusted text', () => {
     const page = await dashboard.signIn(adminKey, '/live/tokens');
     await page.getByLabel('Token', { exact: true }).fill(`${encoded({ typ: 'svc-doc+jwt' })}.${encoded(claims)}.x`);
     await page.getByText('expired').waitFor();
+    await page.getByText(visible(RIGHT_TO_LEFT)).first().waitFor();
     expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT);
   });
 

@@ -119,6 +119,12 @@ describe.each([
   });
 });
 
+it('the queues leave half of the concurrency of an account to the API', () => {
+  const queues = mappingsOf(synth({})).filter(({ isStream }) => !isStream);
+  const limits = queues.map(({ mapping }) => mapping.ScalingConfig?.MaximumConcurrency ?? 1000);
+  expect(limits.reduce((sum, limit) => sum + limit)).toBeLessThanOrEqual(500); // of 1,000 (Lambda quotas)
+});
+
 it('the tests use a table with the keys and indexes of the template', () => {
   synth({}).hasResourceProperties('AWS::DynamoDB::Table', TABLE);
 });

@@ -95,7 +95,7 @@ export function expectConformance(
     expect(headers['cache-control'], 'no cache stores a response').toBe('no-store');
   const type = headers['content-type']?.split(';')[0] ?? '';
   if (!response?.content) {
-    expect(text).toBe('');
+    expect([text, type]).toEqual(['', '']);
     return;
   }
   const declared = type in response.content ? type : '*/*';

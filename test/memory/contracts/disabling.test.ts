@@ -47,6 +47,14 @@ describe('disabling', () => {
     expect(entries).toEqual([expect.objectContaining({ ...change, target: webhook.id, detail })]);
   });
 
+  it('records the attempt if the webhook is deleted at the same time', async () => {
+    const { webhook, exhaust, hook, delivery } = await nearTheEnd();
+    await webhooks(table).remove(webhook, webhook.id);
+    expect(await exhaust()).toEqual({ isRecorded: true, isEmailPending: false });
+    expect(await delivery()).toMatchObject({ status: 'failed', attempt: 6 });
+    expect(await hook()).toBeUndefined();
+  });
+
   it('keeps the start of an outage', async () => {
     const { exhaust, hook } = await nearTheEnd({ failingSince: now - 9, undeliveredSince: now - 10 });
     await exhaust();

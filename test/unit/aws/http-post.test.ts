@@ -28,11 +28,14 @@ it.each([
 
 describe('a response', () => {
   it.each([
-    [65_536, null],
-    [65_537, 'response_too_large'],
-  ])('with %i bytes is an outcome with an excerpt and the error %s', async (bytes, error) => {
-    const { url } = await endpoint(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`);
-    expect(await post(to(url))).toMatchObject({ statusCode: 200, error, excerpt: 'x'.repeat(1024) });
+    [200, 65_536, null],
+    [200, 65_537, 'response_too_large'],
+    [500, 65_536, 'status_not_2xx'],
+  ])('%i with %i bytes is an outcome with an excerpt and the error %s', async (statusCode, bytes, error) => {
+    const { url } = await endpoint(
+      `HTTP/1.1 ${statusCode} Some\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`,
+    );
+    expect(await post(to(url))).toMatchObject({ statusCode, error, excerpt: 'x'.repeat(1024) });
   });
 
   it('is stored with its headers, up to 1 KiB, by any name', async () => {

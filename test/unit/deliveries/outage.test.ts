@@ -113,6 +113,12 @@ describe('an outage', () => {
   });
 });
 
+it.each([3, 5])('no email is sent after failed attempt %i', async (attempt) => {
+  const own = await failingLane();
+  await own.run(message({ attempt }));
+  expect([own.posts.length, own.emails()]).toEqual([1, []]);
+});
+
 describe.each([
   ['a warning', 4, 'failing', 'Webhook failing', 'warnedAt'],
   ['the email about a disabled webhook', 6, 'disabled', 'Webhook disabled', 'emailedAt'],

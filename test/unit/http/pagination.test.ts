@@ -47,6 +47,7 @@ describe('a cursor', () => {
 
   it.each<[string, string]>([
     ['nothing', ''],
+    ['a nonce alone', bytes.subarray(0, 12).toString('base64url')],
     ['a byte cut off', bytes.subarray(0, -1).toString('base64url')],
     ['a shorter tag', bytes.subarray(0, -12).toString('base64url')],
     ['padding', `${sealed}=`],
