@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../support/after-file.ts';
 /**
  * A client that prints its requests when they arrive, the first PUT later than the others and a DELETE. Its tokens contain their
  * documents and permissions, and how many checks find them active. An empty one is not active. Its outbox rejects events without a
- * time, and prints the others. If the variable FULL is set, all events and requests fail.
+ * time, and prints the others. If the variable FULL is set, all requests and all events fail, or the events of the document in it.
  */
 const CLIENT = `
   let puts = 0;
@@ -30,7 +30,7 @@ const CLIENT = `
   export const publisher = async () => ({
     async publish(event) {
       if (!event.occurred_at) throw new Error('no time');
-      if (process.env.FULL) throw new Error('full');
+      if (['yes', event.data.document_key].includes(process.env.FULL)) throw new Error('full');
       console.log(JSON.stringify([event.type, event.data]));
     },
   });
@@ -66,7 +66,8 @@ function engineDirectory() {
 
 it('publishes a stored change after a restart if it did not reach the outbox, unless it was undone', () => {
   const { run } = engineDirectory();
-  const save = (fields: object) => `import { save } from './shared.mjs'; await save('a', ${JSON.stringify(fields)});`;
+  const save = (fields: object, key = 'a') =>
+    `import { save } from './shared.mjs'; await save('${key}', ${JSON.stringify(fields)});`;
   const restart = "import './shared.mjs';";
   expect(() => run(save({ title: 'A' }), { FULL: 'yes' })).toThrow('full');
   const created = { document_key: 'a', revision: 1, fields: { title: 'A' }, origin: 'engine' };
@@ -88,6 +89,8 @@ it('publishes a stored change after a restart if it did not reach the outbox, un
   expect(run(save({ constructor: 1 }))).toEqual([
     ['document.changed', { document_key: 'a', revision: 5, changes: replaced }],
   ]);
+  for (const key of ['b', 'c']) expect(() => run(save({}, key), { FULL: 'yes' })).toThrow('full');
+  expect(run(restart, { FULL: 'b' })).toMatchObject([['document.created', { document_key: 'c' }]]);
 });
 
 it('stores the state of an engine even if no field has changed', () => {
@@ -150,25 +153,32 @@ it('opens and changes only what a token allows while it is valid, loads what it 
         const authenticate = (token, documentName) => this.hooks.onAuthenticate({ token, documentName, connectionConfig });
         await authenticate('${READER}', 'b').catch(() => console.log('"rejected"'));
         const context = await authenticate('${EXPIRING}', documentName);
-        console.log(JSON.stringify(connectionConfig));
+        console.log(JSON.stringify([connectionConfig]));
         await this.hooks.connected({ documentName, context, connection });
         await new Promise(setImmediate);
         await this.hooks.onStoreDocument({ document, documentName });
         await this.hooks.onLoadDocument({ document, documentName });
-        await this.hooks.onDisconnect({ context });
+        const other = await authenticate('${READER}', documentName);
+        await this.hooks.connected({ documentName, context: other, connection });
+        for (const ended of [context, other]) await this.hooks.onDisconnect({ context: ended });
       }
     }`,
   );
   const document_key = 'a~2Fb';
-  expect(run(programOf('Hocuspocus'))).toEqual([
+  const printed = run(programOf('Hocuspocus'));
+  const [first, second] = printed.flatMap(([method, id]) => (method === 'PUT' ? [id] : []));
+  expect(first).not.toBe(second);
+  expect(printed).toEqual([
     'rejected',
-    { readOnly: true },
+    [{ readOnly: true }],
     'connection closed', // its token has expired
     'socket closed',
-    ['PUT', expect.any(String), { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
+    ['PUT', first, { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
     ['document.created', { document_key, revision: 1, fields: { title: 'A' }, origin: 'engine' }],
     'state',
-    ['DELETE', expect.any(String), null],
+    ['PUT', second, { node_id: 'hocuspocus', lease_seconds: 30, document_key }],
+    ['DELETE', first, null],
+    ['DELETE', second, null],
   ]);
 });
 
@@ -275,6 +285,26 @@ it('keeps two changes at a time after one that failed, and accepts none for a to
     ['document.changed', { document_key, revision: 3, changes }],
     { title: 'B', text: 'C' },
   ]);
+});
+
+it('applies an event before it responds, and continues after a client that disconnects: Receiver', () => {
+  const { packageOf, run } = engineDirectory();
+  const client = `
+    export const verify = ({ body }) => JSON.parse(body);
+    export const applyChange = (_, { type }) => type;
+    export const fieldsOf = (replica) => replica;`;
+  packageOf('@document-sync-service/client', client);
+  const http = `
+    const { log } = console;
+    console.log = (...values) => log(JSON.stringify(values));
+    const listen = (handle) => async () => {
+      const response = { writeHead: (status) => ({ end: () => console.log(status) }) };
+      await handle(ReadableStream.from((async function* () { throw new Error('aborted'); })()), response);
+      await handle([Buffer.from('{"type":"t","data":{"document_key":"a"}}')], response);
+    };
+    const http = { createServer: (handle) => ({ listen: listen(handle) }) };`;
+  const program = programOf('Receiver').replace("import http from 'node:http';", http);
+  expect(run(program)).toEqual([[401], ['verified', 't', 'a', 't'], [204]]);
 });
 
 it('installs the versions that are tested', () => {
