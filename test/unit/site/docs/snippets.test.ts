@@ -172,6 +172,16 @@ it('sets every variable of a command on the same page, and each name has one mea
   expect(webhooks.length).toBe(3);
 });
 
+it('sends no key, secret or sync_id that all readers would share', () => {
+  const texts = [
+    ...names.map(guide),
+    ...['README.md', 'lib/client/README.md'].map((file) => readFileSync(file, 'utf8')),
+  ];
+  const commands = texts.flatMap((text) => text.match(/```(?:bash|sh)\n[\s\S]*?```/g) ?? []).join('');
+  expect(commands).toMatch(/Idempotency-Key[\s\S]*"secret":|"secret":[\s\S]*Idempotency-Key/);
+  expect(commands).not.toMatch(/(?:Idempotency-Key:|"(?:secret|sync_id)":|\bSECRET=)(?![ "']*\$)/);
+});
+
 it('names only operations that exist', () => {
   const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
   const known = new Set(allOperations.map(({ method, path }) => `${method} ${shapeOf(path)}`));
