@@ -274,7 +274,7 @@ describe('the buffer', () => {
   });
 
   it('accepts no event over 256 KiB, and none that its outbox cannot store', async () => {
-    const { access, accepted } = ingest();
+    const { access, accepted, requests } = ingest();
     const outbox = memoryOutbox();
     const add = vi.spyOn(outbox, 'add');
     const remove = vi.spyOn(outbox, 'remove');
@@ -285,12 +285,13 @@ describe('the buffer', () => {
     add.mockImplementationOnce(() => Promise.reject(new Error('The disk is full')));
     await expect(publish(event(2))).rejects.toThrow('The disk is full');
     remove.mockImplementationOnce(() => Promise.reject(new Error('locked')));
+    vi.spyOn(outbox, 'assign').mockImplementationOnce(() => Promise.reject(new Error('no key stored')));
     await publish(event(3, 'a', { text: 'a'.repeat(free) }));
     const flushed = flush();
-    await seconds(1);
+    await seconds(4);
     await flushed;
-    expect(revisionsOf(accepted)).toEqual([3]);
-    expect([published, reasons]).toEqual([[1], ['Error: locked']]);
+    expect([revisionsOf(accepted), requests.length]).toEqual([[3], 2]);
+    expect([published, reasons]).toEqual([[1], ['Error: no key stored', 'Error: locked']]);
   });
 });
 

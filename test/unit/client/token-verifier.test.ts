@@ -25,6 +25,7 @@ function verifier(response: object = active(), { status = 200, maxCached = 10, r
       expect(url).toBe('https://api.example.com/v1/tokens/verify');
       sent.push(JSON.parse(String(init?.body)));
       vi.setSystemTime(Date.now() + responseSeconds * 1000);
+      if (status === 0) throw new Error('No connection');
       return new Response(JSON.stringify(response), { status });
     },
   });
@@ -76,10 +77,14 @@ describe('a token verifier', () => {
     expect(sent).toHaveLength(6);
   });
 
-  it.each([401, 429, 503])('throws if the service responds with %i, and asks again', async (status) => {
+  it.each([
+    [401, 'the service responded with 401'],
+    [429, 'the service responded with 429'],
+    [503, 'the service responded with 503'],
+    [0, 'No connection'],
+  ])('throws if the service responds with %i, and asks again', async (status, message) => {
     const { sent, verifyToken } = verifier({}, { status });
-    for (let i = 0; i < 2; i++)
-      await expect(verifyToken('token')).rejects.toThrow(`the service responded with ${status}`);
+    for (let i = 0; i < 2; i++) await expect(verifyToken('token')).rejects.toThrow(message);
     expect(sent).toHaveLength(2);
   });
 });
