@@ -57,13 +57,15 @@ describe('a schedule', () => {
     expect([next.received('main'), kept().size, next.scheduler.count()]).toEqual([[['hello', 'g']], 0, 0]);
   });
 
-  it('has no effect if it cannot be stored', () => {
+  it('has no effect if it cannot be stored, and stays if it cannot be removed', () => {
     const file = new DatabaseSync(':memory:');
     const kept = new KeptMap<Schedule>(file, 'schedules');
     const { scheduler, create } = createScheduler(kept);
+    kept.set('stored', {} as Schedule);
     file.close();
     expect(() => create('at(1970-01-01T00:00:01)', '{}')).toThrow();
-    expect([scheduler.count(), kept.size]).toEqual([0, 0]);
+    expect(() => kept.delete('stored')).toThrow();
+    expect([scheduler.count(), [...kept.keys()]]).toEqual([0, ['stored']]);
   });
 
   it.each([

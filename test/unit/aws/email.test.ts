@@ -11,8 +11,8 @@ const message = { projectId: 'prj_1', subject: 'S\u202e', text: 'T\u2028\u202eT'
 const sent: string[] = [];
 const rejection = Object.assign(new Error('Not verified'), { name: 'MessageRejected' });
 
-/** Sends an email, and returns the requests to SES and the reported failures. */
-async function send(failures: Record<string, Error> = {}, to = [TO, OTHER]) {
+/** Sends an email, or the same one several times, and returns the requests to SES and the reported failures. */
+async function send(failures: Record<string, Error> = {}, to = [TO, OTHER], times = 1) {
   const inputs: object[] = [];
   const reported: unknown[] = [];
   const runtime = runtimeWith(
@@ -26,7 +26,8 @@ async function send(failures: Record<string, Error> = {}, to = [TO, OTHER]) {
     },
     { log: { info() {}, warn() {}, error: (event, { project_id }) => reported.push([event, project_id]) } },
   );
-  await emailSender(runtime)({ ...message, to });
+  const sendEmail = emailSender(runtime);
+  for (let i = 0; i < times; i++) await sendEmail({ ...message, to });
   return { inputs, reported };
 }
 
@@ -44,8 +45,9 @@ describe('an email to several recipients', () => {
   });
 
   it('reaches the others when SES rejects one, which is reported', async () => {
-    const { inputs, reported } = await send({ [TO]: rejection });
-    expect([inputs.length, reported]).toEqual([2, [['email.rejected', 'prj_1']]]);
+    const { inputs, reported } = await send({ [TO]: rejection }, [TO, OTHER], 2);
+    const rejected = ['email.rejected', 'prj_1'];
+    expect([inputs.length, reported]).toEqual([4, [rejected, rejected]]);
   });
 
   it('fails when SES rejects all, or when SES fails, after the others were sent', async () => {
