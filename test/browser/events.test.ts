@@ -302,6 +302,9 @@ describe('an email address that bounced', () => {
     expect((await badge.boundingBox())?.height).toBeLessThan(1.5 * ((await line.boundingBox())?.height ?? 0)); // one line
     await row.getByRole('link', { name: 'Open settings' }).click();
     await page.getByRole('button', { name: `Confirm ${bounced}` }).waitFor();
+    await project.admin('PATCH', '/v1/project', { body: { name: 'Theirs' } });
+    await page.getByRole('button', { name: `Confirm ${bounced}` }).click(); // reads the project again
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Theirs');
     await page.getByLabel('Email addresses').fill(project.email);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: `Confirm ${bounced}` }).waitFor({ state: 'detached' });

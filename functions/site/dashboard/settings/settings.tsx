@@ -64,7 +64,8 @@ const addressesIn = (text: string): string[] =>
 
 function ProjectForm({ of: loaded, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
-  const [project, setProject] = useState(loaded);
+  const [changed, setChanged] = useState({ after: loaded, project: loaded });
+  const project = changed.after === loaded ? changed.project : loaded; // the response, until the reload arrives
   const draft = useDraft<Partial<Record<'name' | 'emails', string>>>('project', {});
   const saved = { name: project.name, emails: project.emails.join(', ') };
   const { name, emails } = { ...saved, ...draft.value };
@@ -83,8 +84,8 @@ function ProjectForm({ of: loaded, onSave }: { of: Project; onSave(): void }) {
       action="Save"
       act={() => call('PATCH /v1/project', { body })}
       announcement="Settings saved."
-      onDone={(changed) => {
-        setProject(changed);
+      onDone={(response) => {
+        setChanged({ after: loaded, project: response });
         draft.saved({});
         onProjectChange();
         onSave();
