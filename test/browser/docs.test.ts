@@ -62,6 +62,7 @@ describe('the documentation', () => {
     expect(await page.getByRole('option', { selected: true }).getAttribute('id')).toBe(last);
     const input = page.getByRole('combobox', { expanded: true });
     expect(await input.getAttribute('aria-activedescendant')).toBe(last);
+    await input.dispatchEvent('keydown', { key: 'ArrowUp', isComposing: true }); // for the input method
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/live/docs/sync#connections');

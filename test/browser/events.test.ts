@@ -222,8 +222,14 @@ describe('the list of places', () => {
     await page.route('**/v1/webhooks?*', (route) => late.promise.then(() => route.continue()));
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/tokens`);
     await heading(page, 'Tokens').waitFor();
+    const token = page.getByLabel('Token', { exact: true });
+    await token.press('/');
+    expect(await token.inputValue()).toBe('/'); // a shortcut only outside of fields
     await find('index');
     await page.keyboard.press('ArrowDown');
+    // An input method uses these keys while it composes a word.
+    for (const key of ['ArrowUp', 'Enter'])
+      await page.getByRole('combobox').dispatchEvent('keydown', { key, isComposing: true });
     late.resolve();
     await page.getByRole('option', { name: 'Search index Webhook' }).waitFor();
     await expect.poll(() => first.textContent()).toBe('Events of index Document'); // the selection stays on its entry when the webhooks load

@@ -59,6 +59,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
     goTo(destination.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return; // the keys belong to the input method
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setChosen(found[(active + step + found.length) % found.length]?.href);
     else if (event.key === 'Enter') open(active);

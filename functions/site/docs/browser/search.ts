@@ -70,6 +70,7 @@ export function addSearch(): void {
     searching = search();
   });
   input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return; // the keys belong to the input method
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       activate(active + step);
