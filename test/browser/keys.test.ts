@@ -59,6 +59,22 @@ describe('signing in', () => {
     await heading(page, 'Sign in').waitFor();
   });
 
+  it('works in a browser that blocks cookies, which include its storage', async () => {
+    const { adminKey } = await service.project();
+    const page = await dashboard.open();
+    await page.addInitScript(() => {
+      const denied = () => {
+        throw new DOMException('Access is denied', 'SecurityError');
+      };
+      Object.defineProperty(window, 'sessionStorage', { get: denied });
+      Object.assign(window, { BroadcastChannel: denied }); // in Firefox
+    });
+    await page.reload();
+    await signInWith(page, adminKey);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+  });
+
   it('applies to every tab of the browser, and signing out ends all of them', async () => {
     const { adminKey } = await service.project();
     const first = await dashboard.signIn(adminKey);

@@ -8,6 +8,15 @@ const ANSWERS_MS = 50;
 /** Tabs of this dashboard in the same browser exchange the key here. Only pages of the same origin can join, and nothing is stored. */
 const channelName = (): string => `dashboard ${location.pathname}`;
 
+/** Returns `undefined` in browsers that block the channel with the storage. */
+function openChannel(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(channelName());
+  } catch {
+    return undefined;
+  }
+}
+
 interface Handlers {
   /** Whether this tab takes the key of another one while it has no key itself. */
   asksForKey: boolean;
@@ -18,7 +27,8 @@ interface Handlers {
 
 /** Answers other tabs with the key of this one. A new tab without a key requests one, so that a link in a new tab is signed in. */
 export function joinTabs({ asksForKey, onKey, onSignOut }: Handlers): () => void {
-  const channel = new BroadcastChannel(channelName());
+  const channel = openChannel();
+  if (!channel) return () => {};
   const post = (message: Message) => channel.postMessage(message);
   let best: Extract<Message, { type: 'answer' }> | undefined;
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
@@ -39,7 +49,7 @@ export function joinTabs({ asksForKey, onKey, onSignOut }: Handlers): () => void
 
 /** Signs out the other tabs of the browser. */
 export function signOutOtherTabs(): void {
-  const channel = new BroadcastChannel(channelName());
-  channel.postMessage({ type: 'sign-out' } satisfies Message);
-  channel.close();
+  const channel = openChannel();
+  channel?.postMessage({ type: 'sign-out' } satisfies Message);
+  channel?.close();
 }

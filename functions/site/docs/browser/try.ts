@@ -1,5 +1,5 @@
 import { parseJson } from '../../dashboard/state/parse-json.ts';
-import { isIdle, rememberedKey } from '../../dashboard/state/remembered-key.ts';
+import { isIdle, rememberedKey, tabItems } from '../../dashboard/state/remembered-key.ts';
 import { element } from './element.ts';
 
 interface Parameter {
@@ -52,7 +52,7 @@ function formFor(call: Call): HTMLElement {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button.ariaDisabled) return; // the response to the last request is missing
-    if (key.value !== initial) sessionStorage.setItem(KEY, key.value);
+    if (key.value !== initial) tabItems.setItem(KEY, key.value);
     const values = inputs
       .filter(({ input }) => input.value !== '')
       .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
@@ -66,7 +66,7 @@ function formFor(call: Call): HTMLElement {
 }
 
 /** The key that the reader entered in this tab, or the key of the dashboard while the dashboard would use it. */
-const initialKey = (): string => sessionStorage.getItem(KEY) ?? (isIdle() ? null : rememberedKey()) ?? '';
+const initialKey = (): string => tabItems.getItem(KEY) ?? (isIdle() ? null : rememberedKey()) ?? '';
 
 /** A field without a value, because an example id would return 404. */
 function inputFor({ required, example, options }: Parameter): HTMLInputElement | HTMLSelectElement {
