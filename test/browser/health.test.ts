@@ -22,6 +22,10 @@ describe('the health of a webhook', () => {
     await page.getByLabel('30 days').check();
     await expect.poll(() => page.locator('.chart tbody tr').count()).toBe(30);
 
+    await page.emulateMedia({ forcedColors: 'active' });
+    const colorsOf = (all: Element[]) => new Set(all.map((each) => getComputedStyle(each).backgroundColor)).size;
+    expect(await page.locator('.legend i').evaluateAll(colorsOf)).toBe(3);
+
     // The bar of today shows its numbers, and opens its deliveries.
     const today = page.locator('.chart g').nth(29);
     expect(await today.locator('rect.delivered').getAttribute('height')).toBe('80'); // 1 of 2
