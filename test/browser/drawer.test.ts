@@ -99,6 +99,9 @@ describe('a row of the delivery log', () => {
       ['j', events[2]],
       ['j', events[2]], // the last one
       ['k', events[1]],
+      ['Control+k', events[1]], // shortcuts of the browser
+      ['Alt+k', events[1]],
+      ['Meta+k', events[1]],
       ['ArrowDown', events[1]], // scrolls
       ['ArrowUp', events[1]],
     ] as const) {
@@ -107,6 +110,8 @@ describe('a row of the delivery log', () => {
     }
     await drawer(page).getByText(events[1]).first().waitFor();
     expect(await shown(page)).toBe(events[1]);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    expect(await drawer(page).evaluate((each) => getComputedStyle(each).animationDuration)).toBe('0s');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await closed(page);
