@@ -107,5 +107,13 @@ describe('untrusted text', () => {
     expect((await text.textContent())?.length).toBeLessThan(30_000);
     await page.getByRole('button', { name: /^Show all/ }).click();
     await expect.poll(async () => (await text.textContent())?.length).toBeGreaterThan(60_000);
+    // A browser without JSON.rawJSON rounds the number.
+    await page.addInitScript(() => {
+      const { parse } = JSON;
+      JSON.parse = (text, reviver) => parse(text, reviver && ((name, value) => reviver(name, value)));
+      Reflect.deleteProperty(JSON, 'rawJSON');
+    });
+    await page.reload();
+    await expect.poll(() => text.textContent()).toContain('12345678901234567000');
   });
 });
