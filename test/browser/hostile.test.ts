@@ -58,7 +58,10 @@ describe('untrusted text', () => {
     }
 
     await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/${id}`);
-    await page.getByRole('button', { name: 'Export' }).click();
+    const exports = page.getByRole('button', { name: 'Export' });
+    await exports.waitFor();
+    await expect.poll(() => page.locator('.skeleton').count()).toBe(0); // what loads above moves the button
+    await exports.click();
     await page.getByLabel('Format').selectOption('CSV');
     const downloaded = page.waitForEvent('download');
     await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
