@@ -232,7 +232,8 @@ describe('the list of places', () => {
       await page.getByRole('combobox').dispatchEvent('keydown', { key, isComposing: true });
     late.resolve();
     await page.getByRole('option', { name: 'Search index Webhook' }).waitFor();
-    await expect.poll(() => first.textContent()).toBe('Events of index Document'); // the selection stays on its entry when the webhooks load
+    // The selection stays on its entry when the webhooks load.
+    await expect.poll(() => first.textContent()).toBe('Events of index Document');
   });
 });
 

@@ -124,14 +124,11 @@ export class LocalFunction {
   }
 }
 
-/** The asset in the assembly. Its name contains the hash in the S3 key. */
-const assetOf = ({ Code }: Pick<FunctionProperties, 'Code'>): string => `asset.${Code.S3Key.replace('.zip', '')}`;
-
-/** The path of the handler module in the assembly. */
+/** The path of the handler module in the assembly. The name of its asset contains the hash in the S3 key. */
 export function modulePathOf(
   { directory }: Pick<Template, 'directory'>,
   properties: Pick<FunctionProperties, 'Code' | 'Handler'>,
 ): string {
   const [file] = properties.Handler.split('.');
-  return join(directory, assetOf(properties), `${file}.cjs`);
+  return join(directory, `asset.${properties.Code.S3Key.replace('.zip', '')}`, `${file}.cjs`);
 }

@@ -82,7 +82,7 @@ describe('a token verifier', () => {
     [429, 'the service responded with 429'],
     [503, 'the service responded with 503'],
     [0, 'No connection'],
-  ])('throws if the service responds with %i, and asks again', async (status, message) => {
+  ])('throws if the service responds with %i (0: not at all), and asks again', async (status, message) => {
     const { sent, verifyToken } = verifier({}, { status });
     for (let i = 0; i < 2; i++) await expect(verifyToken('token')).rejects.toThrow(message);
     expect(sent).toHaveLength(2);

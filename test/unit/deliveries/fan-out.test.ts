@@ -63,7 +63,7 @@ describe('an event', () => {
   });
 });
 
-it('a test event goes to its webhook alone, by the new lane, though it is disabled', () => {
+it('a test event goes to its webhook alone, by the new lane, even if it is disabled', () => {
   const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled', quickSince: now })];
   expect(goesTo(webhooks, { webhookId: 'whk_2' })).toEqual({ new: ['whk_2'] });
 });

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { VERSION } from '../../../../lib/version.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
@@ -64,8 +64,8 @@ const addressesIn = (text: string): string[] =>
 
 function ProjectForm({ of: loaded, onSave }: { of: Project; onSave(): void }) {
   const { call, announce, onProjectChange } = useSession();
-  const [changed, setChanged] = useState({ after: loaded, project: loaded });
-  const project = changed.after === loaded ? changed.project : loaded; // the response, until the reload arrives
+  const [project, setProject] = useState(loaded); // after a change its response, until the reload
+  useLayoutEffect(() => setProject(loaded), [loaded]);
   const draft = useDraft<Partial<Record<'name' | 'emails', string>>>('project', {});
   const saved = { name: project.name, emails: project.emails.join(', ') };
   const { name, emails } = { ...saved, ...draft.value };
@@ -84,8 +84,8 @@ function ProjectForm({ of: loaded, onSave }: { of: Project; onSave(): void }) {
       action="Save"
       act={() => call('PATCH /v1/project', { body })}
       announcement="Settings saved."
-      onDone={(response) => {
-        setChanged({ after: loaded, project: response });
+      onDone={(changed) => {
+        setProject(changed);
         draft.saved({});
         onProjectChange();
         onSave();

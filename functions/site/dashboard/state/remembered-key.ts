@@ -1,12 +1,12 @@
 import { KEY_ITEM } from './key-item.ts';
+import { storageOf } from './storage.ts';
 
 /** How long a tab stays signed in without use. */
 const IDLE_MS = 30 * 60 * 1000;
 
 const USED_AT_ITEM = 'used-at';
 
-/** The session storage. If the user blocks cookies, which include it, the items last until the page is left. */
-export const tabItems = storageOrMemory();
+export const tabItems = storageOf('sessionStorage');
 
 /** The key is stored in the session storage of each signed-in tab and nowhere else. */
 export const rememberedKey = (): string | null => tabItems.getItem(KEY_ITEM);
@@ -28,16 +28,3 @@ export const noteUse = (): void => tabItems.setItem(USED_AT_ITEM, String(Date.no
 export const lastUseAt = (): number => Number(tabItems.getItem(USED_AT_ITEM) ?? 0);
 
 export const isIdle = (): boolean => lastUseAt() > 0 && Date.now() - lastUseAt() > IDLE_MS;
-
-function storageOrMemory(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
-  try {
-    return sessionStorage;
-  } catch {
-    const items = new Map<string, string>();
-    return {
-      getItem: (name) => items.get(name) ?? null,
-      setItem: (name, value) => void items.set(name, value),
-      removeItem: (name) => void items.delete(name),
-    };
-  }
-}
