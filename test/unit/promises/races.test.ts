@@ -22,7 +22,7 @@ async function serially(acts: Acts, order: readonly number[], rejection = '', pr
 }
 
 const LIMITED = '429 too_many_requests'; // emails of a project
-/** The problems of a request that lost a race, changed nothing, and says so. A 503 is none, because the service tries again. */
+/** The problems of a request that lost a race, changed nothing, and says so. A 503 does not count, because the service tries again. */
 const REJECTIONS = ['409 conflict', '409 idempotency_in_progress', LIMITED];
 
 async function expectSerializable(acts: Acts, prepare = newScene, rejections = REJECTIONS): Promise<void> {
