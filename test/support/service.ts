@@ -46,7 +46,7 @@ export interface Service {
 type Options = Omit<Partial<StackOptions>, 'environment' | 'output' | 'state' | 'monitor'>;
 type Running = Pick<Service, 'stack' | 'log'>;
 
-/** Options with which an hour of delays passes in 18 ms. The second also makes failed messages visible immediately. */
+/** Options with which delays pass in 250 ms at most, and schedules at once. The second also makes failed messages visible immediately. */
 export const FAST_DELAYS = { speed: 200_000 };
 export const FAST = { ...FAST_DELAYS, visibilitySpeed: 2000 };
 

@@ -37,6 +37,12 @@ export interface QueueSettings {
   kept: Map<string, KeptMessage>;
 }
 
+/**
+ * The minimum of a faster delay in milliseconds. Some messages check something at a time of the clock, which does not run
+ * faster. They come early, and send themselves again until that time. Without a minimum, one of them would keep a core busy.
+ */
+const MIN_DELAY_MS = 250;
+
 /** A standard queue with delays, visibility timeouts, redrive and fair groups, like SQS. */
 export class LocalQueue {
   readonly settings: QueueSettings;
@@ -55,7 +61,8 @@ export class LocalQueue {
     const messageId = randomUUID();
     const { name, speed, kept } = this.settings;
     const sentAt = this.now();
-    const visibleAt = Date.now() + (delaySeconds * 1000) / speed;
+    const delayMs = delaySeconds * 1000;
+    const visibleAt = Date.now() + Math.max(Math.min(delayMs, MIN_DELAY_MS), delayMs / speed);
     const message = { queue: name, body, group, sentAt, visibleAt };
     kept.set(messageId, message);
     this.take(messageId, message);

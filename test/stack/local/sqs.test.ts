@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LocalIam } from '../../../infra/local/services/iam.ts';
 import { sqsService } from '../../../infra/local/services/sqs-service.ts';
 import { readTemplate } from './gateway.ts';
 import { createQueue } from './queues.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const MIB = 1_048_576;
 
@@ -134,6 +138,21 @@ describe('a queue', () => {
     await queue.untilVisible();
     expect(() => queue.receive(1)).toThrow('full');
     expect([kept.size, deadLetters.counts().visible]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ['without a delay', 1e6, 0, 0],
+    ['after a delay', 1, 0.1, 100],
+    ['after a faster delay', 60, 60, 1000],
+    ['not at once after a much faster delay', 1e6, 900, 250],
+  ])('shows a message %s', (_, speed, delaySeconds, expectedMs) => {
+    vi.useFakeTimers();
+    const queue = createQueue({ speed });
+    queue.send('a', { delaySeconds });
+    vi.advanceTimersByTime(Math.max(0, expectedMs - 1));
+    expect(queue.counts().visible).toBe(expectedMs === 0 ? 1 : 0);
+    vi.advanceTimersByTime(1);
+    expect(queue.counts().visible).toBe(1);
   });
 
   it('continues with its own kept messages, and with the rest of their delays', () => {
