@@ -23,7 +23,7 @@ const outcomesOf = async (sends: Promise<void>[]) =>
 it('the text of a message contains only characters that SQS accepts and parses to the same body, for every UTF-16 code unit', () => {
   const accepted = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u;
   const all = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit));
-  for (const unit of all) expect(accepted.test(messageText({ unit }))).toBe(true);
+  expect(all.filter((unit) => !accepted.test(messageText({ unit })))).toEqual([]);
   const text = fc.array(fc.oneof(fc.constantFrom('\ufffe', '\uffff', '\\', '"'), fc.constantFrom(...all)));
   fc.assert(
     fc.property(text, (units) => {

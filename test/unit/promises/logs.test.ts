@@ -52,21 +52,22 @@ async function expectSafeLog(act: (scene: Scene) => Promise<unknown>): Promise<v
   delete service.faults.command;
   await service.settle();
   const causes = service.errors.map((error) => `${(error as Error).stack} ${JSON.stringify(error)}`);
-  for (const text of [...service.log, ...causes]) {
-    for (const credential of [adminKey, second.key, live.key, token.token, webhook.secret])
-      expect(text).not.toContain(credential.slice(0, SECRET_LENGTH));
-    expect(text).not.toContain(CONTENT);
-  }
+  const credentials = [adminKey, second.key, live.key, token.token, webhook.secret];
+  const secrets = [CONTENT, ...credentials.map((credential) => credential.slice(0, SECRET_LENGTH))];
+  const leaks = [...service.log, ...causes].filter((text) => secrets.some((secret) => text.includes(secret)));
+  expect(leaks).toEqual([]);
   for (const line of service.log) {
     const { message, ...fields } = JSON.parse(line);
     expect(FIELDS).toHaveProperty([message]);
     const known = seen.get(message) ?? new Set();
     seen.set(message, known);
-    for (const [field, value] of Object.entries(fields)) {
-      expect(FIELDS[message], message).toContain(field);
-      expect(String(value), `${message}: ${field}`).toMatch(IDS[field] ?? '');
-      known.add(field);
-    }
+    const isSafe = ([field, value]: [string, unknown]) =>
+      FIELDS[message]?.includes(field) && (IDS[field] ?? /^/).test(String(value));
+    expect(
+      Object.entries(fields).filter((each) => !isSafe(each)),
+      message,
+    ).toEqual([]);
+    for (const field of Object.keys(fields)) known.add(field);
   }
 }
 
