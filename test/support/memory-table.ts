@@ -7,7 +7,7 @@ import { TABLE } from './dynamodb-table.ts';
 import { recordCommand } from './replay.ts';
 import { type Command as AwsCommand, runtimeWith, VARIABLES } from './runtime.ts';
 
-/** The table of the service in memory. What happens to it also happens to a database after the tests (`replay.ts`). */
+/** The table of the service in memory. `replay.ts` can repeat what happens to it on a database after the tests. */
 export class RecordedDynamoDb extends MemoryDynamoDb {
   private readonly history: Command[] = [];
 

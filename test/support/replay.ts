@@ -7,8 +7,8 @@ import { comparedTable } from './compared-table.ts';
  * their file on the database of this worker, and compares every result. So a test needs only the table in memory.
  */
 
-/** Repetitions are slow, so they happen if `DATABASE` selects a database, as in `.ci/run`. */
-export const IS_REPLAYED = !['memory', undefined].includes(process.env.DATABASE);
+/** Repetitions are slow, so they happen only if `DATABASE` selects a database, as in `.ci/run`. */
+const IS_REPLAYED = !['memory', undefined].includes(process.env.DATABASE);
 
 /** Members whose value does not change the kind of a request. */
 const DATA = [

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { stopAll } from './after-file.ts';
-import { IS_REPLAYED, replayRecorded } from './replay.ts';
+import { replayRecorded } from './replay.ts';
 
 afterAll(stopAll);
-if (IS_REPLAYED) afterAll(replayRecorded);
+afterAll(replayRecorded);

@@ -38,8 +38,8 @@ export interface QueueSettings {
 }
 
 /**
- * The minimum of a faster delay in milliseconds. Some messages check something at a time of the clock, which does not run
- * faster. They come early, and send themselves again until that time. Without a minimum, one of them would keep a core busy.
+ * The minimum of a faster delay in milliseconds. Some messages are checks at a time of the clock, which does not run faster, so
+ * they come early and are sent again until that time. Without a minimum, one of them would keep a core busy.
  */
 const MIN_DELAY_MS = 250;
 
