@@ -1,10 +1,15 @@
 import { createServer } from 'node:http';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SchedulerClient } from '@aws-sdk/client-scheduler';
+import { SESClient } from '@aws-sdk/client-ses';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { entry } from '../../lib/aws/backend.ts';
 import { update } from '../../lib/aws/expressions.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { lambda, SETTINGS } from '../../lib/aws/runtime.ts';
 import { createTable } from '../../lib/aws/table.ts';
+import { LANES } from '../../lib/deliveries/lanes.ts';
 import { listen } from '../support/endpoints.ts';
 import { createEntry } from '../support/entries.ts';
 import { memoryService } from '../support/memory-service.ts';
@@ -67,6 +72,27 @@ describe('a function', () => {
     const runtime = runtimeWith(async () => ({}), { variables: { ...VARIABLES, SHARE_PREFIX } });
     expect(() => createEntry('authorizer', runtime)).toThrow('The environment variable SHARE_PREFIX is not set');
   });
+});
+
+it.each(LANES)('the lane %s gives every endpoint the same time', (lane) => {
+  const poster = vi.fn(() => async () => Promise.reject());
+  createEntry(
+    `deliver ${lane}`,
+    runtimeWith(async () => ({})),
+    { poster },
+  );
+  expect(poster.mock.calls).toEqual([['public']]); // and no other time limit than the default
+});
+
+// The adaptive mode would delay every call of a client after the partition of one customer was throttled.
+it.each([
+  DynamoDBClient,
+  SchedulerClient,
+  SESClient,
+  SQSClient,
+])('calls of %o do not wait for each other', async (type) => {
+  const { retryMode } = lambda.client<InstanceType<typeof type>>(type).config;
+  expect(await (retryMode as () => Promise<string>)()).toBe('standard');
 });
 
 describe('the client of the table', () => {

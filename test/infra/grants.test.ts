@@ -11,7 +11,7 @@ import { SETTLE_MS } from '../../lib/projects/deletion.ts';
 import { runSchedule } from '../memory/simulation/scenario.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { changed } from '../support/changed.ts';
-import { observeCommands, queueRecord } from '../support/entries.ts';
+import { observeCommands, queueRecord, streamRecord } from '../support/entries.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import type { Command } from '../support/runtime.ts';
 import { newScene, perform, protectedOperations, type Scene } from '../unit/promises/scene.ts';
@@ -137,6 +137,8 @@ async function useOfOperator(scene: Scene): Promise<void> {
   const last = JSON.stringify({ ...message, attempt: 6, trigger: 'schedule' });
   await service.invoke('deliver slow', { Records: [queueRecord('1', last)] });
   await service.invoke('create-project', { name: 'Other', email: 'other@example.com' });
+  const stored = [...service.db.items()].find(({ pk, sk }) => sk === eventId && String(pk).startsWith('EVENT#'));
+  await service.invoke('fan-out', { Records: [streamRecord(undefined, stored, '1')], isReplay: true });
   type Result = { next: object | null; state: string };
   const run = (operation: string, members: object = { id }) =>
     service.invoke('projects', { operation, ...members }) as Promise<Result>;

@@ -157,6 +157,22 @@ describe('a check', () => {
     expect(scheduled()).toEqual([60, 30, 891, 900]); // the maximum delay of a queue
   });
 
+  it('ends each connection of its batch, also those with one id in several projects and environments', async () => {
+    const projects = [await service.project(), await service.project()];
+    const spaces = projects.flatMap(({ id, client }) =>
+      (['live', 'sandbox'] as const).map((environment) => ({ projectId: id, environment, client })),
+    );
+    const Records: object[] = [];
+    for (const { client, ...space } of spaces) {
+      await renew(await client(space.environment === 'live' ? 'live' : 'test'), 'laptop-1');
+      Records.push(queueRecord(`${Records.length}`, JSON.stringify({ connectionId: 'laptop-1', ...space })));
+    }
+    service.clock.skip(60_000);
+    expect(await service.invoke('check-connection', { Records })).toEqual({ batchItemFailures: [] });
+    for (const { client, environment } of spaces)
+      expect(await lost(await client(environment === 'live' ? 'live' : 'test'))).toHaveLength(1);
+  });
+
   it('schedules another one for a lease that is renewed while it ends', async () => {
     const client = await live();
     const { connected_at } = (await renew(client, 'c')).body;

@@ -163,6 +163,15 @@ describe('the stats', () => {
     expect(service.failures).toEqual(['stats.change_unreadable']);
   });
 
+  it.each([
+    ['with changes', [streamRecord(undefined, { ...itemKey.delivery('whk_1', 'evt_1'), ...record() }, '1')]],
+    ['at the end of a window, without changes', []],
+  ])('accept a batch %s', async (_, Records) => {
+    // Lambda repeats a batch whose response has no state ("Implementing stateful DynamoDB stream processing").
+    const batch = { Records, shardId: 'shard', isFinalInvokeForWindow: Records.length === 0 };
+    expect(await service.invoke('stats', batch)).toEqual({ state: {} });
+  });
+
   it('are not found for a webhook of another project', async () => {
     const [live, other] = [
       await (await service.project()).client('live'),
