@@ -104,16 +104,21 @@ describe('the documents', () => {
     expect(await hasFocus(page.getByRole('button', { name: 'Save' }))).toBe(true);
     await page.getByRole('button', { name: 'Show the new version' }).click();
     await page.locator('.callout', { hasText: '"Theirs"' }).waitFor();
-    expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Theirs' });
+    await put(admin, 'org:acme:doc-2', { title: 'Unseen' });
     await page.getByRole('button', { name: 'Keep my text' }).click();
     expect(await hasFocus(fields)).toBe(true);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved as revision 3.').waitFor();
-    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('3');
+    await page.getByRole('button', { name: 'Show the new version' }).click();
+    await page.locator('.callout', { hasText: '"Unseen"' }).waitFor();
+    expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Unseen' });
+    await page.getByRole('button', { name: 'Keep my text' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as revision 4.').waitFor();
+    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('4');
     expect(await hasFocus(heading(page, 'org:acme:doc-2'))).toBe(true);
     expect((await get(admin, 'org:acme:doc-2')).fields).toEqual({ title: 'Mine' });
-    await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(3);
-    await page.getByRole('cell', { name: 'none' }).nth(2).waitFor(); // there is no webhook
+    await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(4);
+    await page.getByRole('cell', { name: 'none' }).nth(3).waitFor(); // there is no webhook
 
     await page.getByRole('button', { name: 'Delete' }).click();
     await put(admin, 'org:acme:doc-2', { title: 'Theirs again' });
@@ -121,10 +126,10 @@ describe('the documents', () => {
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('The document has changed. Close this dialog and open it again.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('4');
+    await expect.poll(() => fact(page, 'Revision').textContent()).toBe('5');
     for (let i = 0; i < 2; i++) {
       await page.getByRole('button', { name: 'Edit' }).click();
-      await page.getByText('Edit revision 4').waitFor(); // saved and canceled texts are not restored
+      await page.getByText('Edit revision 5').waitFor(); // saved and canceled texts are not restored
       expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0);
       await fields.fill(JSON.stringify({ ...Array(1001).fill('Canceled') }));
       await page.getByRole('button', { name: 'Save' }).click();

@@ -302,6 +302,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
         | APIGatewayAuthorizerResult
         | undefined;
       if (!decision) return reject(new Problem('unauthorized', 'Send a valid credential.'));
+      expect(decision.principalId).toBe(decision.context?.key_id); // in the access log, also for a token
       const problem = problemOf(decision);
       if (problem) return reject(problem);
       requestContext.authorizer = decision.context as never;

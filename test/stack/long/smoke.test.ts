@@ -72,8 +72,10 @@ describe('npm run ops -- smoke', () => {
   it('passes every check of a stack, sends an email, and leaves only what was there before', async () => {
     const project = await service.project();
     const test = await project.client('test');
-    await createWebhook(test, `http://127.0.0.1:${receiver.port}`);
-    await test('PUT', '/v1/documents/other', { body: { fields: {} } });
+    // Of another run, at the same time.
+    await createWebhook(test, `http://127.0.0.1:${receiver.port}`, { description: 'smoke-other' });
+    await test('PUT', '/v1/documents/smoke-other', { body: { fields: {} } });
+    await project.admin('POST', '/v1/keys', { body: { type: 'live', name: 'smoke-other' } });
     const before = await leftBy(project);
     const port = await freePort();
     const args = ['--receiver', `http://127.0.0.1:${port}/hook`, '--listen', `${port}`];
@@ -85,7 +87,7 @@ describe('npm run ops -- smoke', () => {
     expect(stdout).toContain(`\n${checks.length} passed, 0 failed, 1 skipped\n`);
     expect(stdout).toMatch(/skipped\s+TLS: accepts 1.3/);
     expect(status).toBe(0);
-    expect(before).toHaveLength(3);
+    expect(before).toHaveLength(4);
     expect(await leftBy(project)).toEqual(before);
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
     const emails = (await (await fetch(service.stack.mailUrl)).json()) as SentEmail[];
