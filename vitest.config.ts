@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { compileCache } from './infra/project-root.ts';
@@ -25,8 +26,16 @@ class InOrder extends BaseSequencer {
   }
 }
 
+process.env.NODE_COMPILE_CACHE ??= compileCache; // of the workers, and of the commands that tests start
+/** Node.js loads the modules, without a transformation by Vite. */
+export const NATIVE_MODULES = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  execArgv: ['--import', fileURLToPath(new URL('test/support/module-hooks.ts', import.meta.url))],
+};
+
 export default defineConfig({
   test: {
+    ...NATIVE_MODULES,
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/browser/**', 'test/measure/mutation/**', ...LONG],
     globalSetup: 'test/support/global-setup.ts',
@@ -35,7 +44,6 @@ export default defineConfig({
     sequence: { sequencer: InOrder },
     maxWorkers: 2, // each worker loads the CDK and starts its own stacks
     env: {
-      NODE_COMPILE_CACHE: compileCache, // of the commands that tests start
       ...VARIABLES,
       POWERTOOLS_LOG_LEVEL: 'SILENT',
       POWERTOOLS_METRICS_DISABLED: 'true',

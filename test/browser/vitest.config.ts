@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { NATIVE_MODULES } from '../../vitest.config.ts';
 
 /** The tests that need a browser: `npm run test:browser`. */
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
+    ...NATIVE_MODULES,
     include: ['test/browser/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts', 'test/browser/require-browser.ts'],
     setupFiles: 'test/support/setup.ts',

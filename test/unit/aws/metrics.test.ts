@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { METRICS_SERVICE } from '../../../lib/deployment.ts';
+import { retrying } from '../../memory/contracts/builders.ts';
+import { message } from '../deliveries/builders.ts';
+
+const isNative = import.meta.url.includes('?');
+/** Loads a module again, because other files loaded it with other environment variables: in Node.js, or in Vite for mutations. */
+async function again(path: string) {
+  vi.resetModules();
+  return import(isNative ? `${path}?again=${performance.now()}` : path);
+}
 
 /** The metrics and lines that were written. */
 let written: Record<string, unknown>[] = [];
@@ -9,7 +18,6 @@ beforeEach(() => {
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Test');
   vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'deliver');
-  vi.resetModules(); // another file may have imported it with other settings
   written = [];
   for (const method of ['log', 'warn'] as const)
     vi.spyOn(console, method).mockImplementation((text) => void written.push(JSON.parse(text)));
@@ -20,9 +28,7 @@ afterEach(() => {
 });
 
 it('counts an attempt once, in the run that recorded it', async () => {
-  const { laneFunction, responds } = await import('../deliveries/lane.ts');
-  const { retrying } = await import('../../memory/contracts/builders.ts');
-  const { message } = await import('../deliveries/builders.ts');
+  const { laneFunction, responds } = (await again('../deliveries/lane.ts')) as typeof import('../deliveries/lane.ts');
   const own = await laneFunction();
   own.answer = responds(500);
   await own.run(message());
@@ -38,7 +44,7 @@ it('counts an attempt once, in the run that recorded it', async () => {
 });
 
 it('writes each internal failure, because most functions write no other metrics', async () => {
-  const { failureReporter } = await import('../../../lib/aws/log.ts');
+  const { failureReporter } = await again('../../../lib/aws/log.ts');
   const report = failureReporter({ info() {}, warn() {}, error() {} });
   for (let i = 0; i < 2; i++) report('request.failed', {}, new Error('failed'));
   const failure = { HandlingFailures: 1, service: METRICS_SERVICE }; // the dimension that alarms watch
@@ -46,14 +52,14 @@ it('writes each internal failure, because most functions write no other metrics'
 });
 
 it('writes each event that was set aside', async () => {
-  const { countSetAside } = await import('../../../lib/aws/metrics.ts');
+  const { countSetAside } = await again('../../../lib/aws/metrics.ts');
   countSetAside();
   expect(written).toMatchObject([{ EventsSetAside: 1 }]);
 });
 
 it('writes a line with the fields that the filters of the runbook need', async () => {
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
-  const { log } = await import('../../../lib/aws/log.ts');
+  const { log } = await again('../../../lib/aws/log.ts');
   const throttled = Object.assign(new Error('Slow down'), { name: 'ThrottlingException' });
   log.warn('summary.failed', { message_id: 'message-1', error: new Error('The call failed', { cause: throttled }) });
   expect(console.warn).toHaveBeenCalledOnce();
