@@ -95,8 +95,10 @@ it.each([
   expect(await (retryMode as () => Promise<string>)()).toBe('standard');
 });
 
-describe('the client of the table', () => {
-  it('ends a call that gets no response, within its time limit', { timeout: 30_000 }, async () => {
+it(
+  'the client of the table ends a call that gets no response, within its time limit',
+  { timeout: 30_000 },
+  async () => {
     let receive = () => {};
     let requests = 0;
     const received = new Promise<void>((resolve) => {
@@ -122,5 +124,5 @@ describe('the client of the table', () => {
       vi.useRealTimers();
       vi.unstubAllEnvs();
     }
-  });
-});
+  },
+);

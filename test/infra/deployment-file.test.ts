@@ -40,18 +40,16 @@ describe('reading the file', () => {
   });
 });
 
-describe('the file', () => {
-  it('is read only for deployments', () => {
-    const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-    );
-    const readers = sources.filter(
-      (path) => /\.tsx?$/.test(path) && /\breadDeployment\(/.test(readFileSync(path, 'utf8')),
-    );
-    const isAllowed = (path: string) => /^infra\/(app|settings|commands\/\w+)\.ts$/.test(path);
-    expect(readers).toContain('infra/app.ts');
-    expect(readers.filter((path) => !isAllowed(path))).toEqual([]);
-  });
+it('the file is read only for deployments', () => {
+  const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const readers = sources.filter(
+    (path) => /\.tsx?$/.test(path) && /\breadDeployment\(/.test(readFileSync(path, 'utf8')),
+  );
+  const isAllowed = (path: string) => /^infra\/(app|settings|commands\/\w+)\.ts$/.test(path);
+  expect(readers).toContain('infra/app.ts');
+  expect(readers.filter((path) => !isAllowed(path))).toEqual([]);
 });
 
 describe('an update of the file', () => {
@@ -82,17 +80,15 @@ it('infra/README.md has every setting with its default, and a valid example', ()
   expect(() => readDeployment(fileWith(example))).not.toThrow();
 });
 
-describe('the schema for editors', () => {
-  it('describes the settings, and is the file in the repository', () => {
-    const schema = toJsonSchema(DEPLOYMENT, { ignoreActions: ['check'], typeMode: 'input' });
-    if (process.env.RECORD) writeFileSync('infra/deployment.schema.json', `${JSON.stringify(schema, null, 2)}\n`);
-    expect(contentsOf('infra/deployment.schema.json')).toEqual(schema);
-    const { properties = {}, required } = schema;
-    expect(required).toEqual(['senderEmail']);
-    for (const [name, property] of Object.entries(properties))
-      if (name !== '$schema')
-        expect(property, name).toHaveProperty('description', expect.stringMatching(/^.{20,120}\.$/));
-  });
+it('the schema for editors describes the settings, and is the file in the repository', () => {
+  const schema = toJsonSchema(DEPLOYMENT, { ignoreActions: ['check'], typeMode: 'input' });
+  if (process.env.RECORD) writeFileSync('infra/deployment.schema.json', `${JSON.stringify(schema, null, 2)}\n`);
+  expect(contentsOf('infra/deployment.schema.json')).toEqual(schema);
+  const { properties = {}, required } = schema;
+  expect(required).toEqual(['senderEmail']);
+  for (const [name, property] of Object.entries(properties))
+    if (name !== '$schema')
+      expect(property, name).toHaveProperty('description', expect.stringMatching(/^.{20,120}\.$/));
 });
 
 const directory = temporaryDirectory();

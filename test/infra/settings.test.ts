@@ -96,12 +96,10 @@ describe('a synthesis', () => {
   });
 });
 
-describe('cdk.json', () => {
-  it('sets every recommended feature flag of the CDK, and differs for partitions and the validation', () => {
-    const path = 'node_modules/aws-cdk-lib/recommended-feature-flags.json';
-    const recommended: object = JSON.parse(readFileSync(path, 'utf8'));
-    const other = Object.entries(recommended).filter(([flag, value]) => String(context[flag]) !== String(value));
-    const names = other.map(([flag]) => flag.replace('@aws-cdk/core:', ''));
-    expect(names.sort()).toEqual(['annotationsInValidationReport', 'target-partitions']);
-  });
+it('cdk.json sets every recommended feature flag of the CDK, and differs for partitions and the validation', () => {
+  const path = 'node_modules/aws-cdk-lib/recommended-feature-flags.json';
+  const recommended: object = JSON.parse(readFileSync(path, 'utf8'));
+  const other = Object.entries(recommended).filter(([flag, value]) => String(context[flag]) !== String(value));
+  const names = other.map(([flag]) => flag.replace('@aws-cdk/core:', ''));
+  expect(names.sort()).toEqual(['annotationsInValidationReport', 'target-partitions']);
 });

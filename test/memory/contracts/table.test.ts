@@ -14,26 +14,24 @@ const newItemKey = (): Key => ({ pk: `KEY#${randomUUID()}`, sk: 'KEY' });
 
 const { table, lossy } = newStore();
 
-// Every store consists of these kinds of writes. Each write makes its condition false.
-describe('a conditional write with a lost response', () => {
-  const before = { state: 'old' };
-  const after = { state: 'new' };
+const before = { state: 'old' };
+const after = { state: 'new' };
 
-  it.each<[string, before: object | undefined, write: (key: Key) => Write, after: object | undefined]>([
-    ['a new item', undefined, (key) => put({ ...key, ...after }, isNew), after],
-    ['a replaced item', before, (key) => put({ ...key, ...after }, is('state', 'old')), after],
-    ['an update', before, (key) => update(key, after, is('state', 'old')), after],
-    ['a removal', before, (key) => remove(key, is('state', 'old')), undefined],
-  ])('takes effect once, alone and in a transaction: %s', async (_, before, write, after) => {
-    const [counter, ...keys] = [newItemKey(), newItemKey(), newItemKey()];
-    for (const [i, key] of keys.entries()) {
-      if (before) await table.write([put({ ...key, ...before })]);
-      const others = i === 0 ? [] : [update(counter, { count: increased(1) })];
-      expect(await lossy.write([write(key), ...others])).toEqual([]);
-      expect(await table.get(key)).toEqual(after && { ...key, ...after });
-    }
-    expect((await table.get(counter))?.count).toBe(1);
-  });
+// Every store consists of these kinds of writes. Each write makes its condition false.
+it.each<[string, before: object | undefined, write: (key: Key) => Write, after: object | undefined]>([
+  ['a new item', undefined, (key) => put({ ...key, ...after }, isNew), after],
+  ['a replaced item', before, (key) => put({ ...key, ...after }, is('state', 'old')), after],
+  ['an update', before, (key) => update(key, after, is('state', 'old')), after],
+  ['a removal', before, (key) => remove(key, is('state', 'old')), undefined],
+])('a conditional write with a lost response takes effect once, alone and in a transaction: %s', async (_, before, write, after) => {
+  const [counter, ...keys] = [newItemKey(), newItemKey(), newItemKey()];
+  for (const [i, key] of keys.entries()) {
+    if (before) await table.write([put({ ...key, ...before })]);
+    const others = i === 0 ? [] : [update(counter, { count: increased(1) })];
+    expect(await lossy.write([write(key), ...others])).toEqual([]);
+    expect(await table.get(key)).toEqual(after && { ...key, ...after });
+  }
+  expect((await table.get(counter))?.count).toBe(1);
 });
 
 describe('a table', () => {

@@ -9,72 +9,70 @@ import { attempt, message, now, record, webhook } from './builders.ts';
 const MINUTE_S = 60;
 const HOUR_S = 3600;
 
-describe('a message', () => {
-  const disabled = { status: 'disabled' } as const;
-  /** Disabled by the first run of this delivery; its email is not marked as sent. */
-  const disabledByThis = { ...disabled, disabledBy: 'evt_1#0' };
-  const failed = { status: 'failed', attempt: 6 } as const;
-  const pending = { retryPending: true };
-  const second = { attempt: 2 };
-  const exhausted = { message: { attempt: 6 }, delivery: failed };
+const disabled = { status: 'disabled' } as const;
+/** Disabled by the first run of this delivery; its email is not marked as sent. */
+const disabledByThis = { ...disabled, disabledBy: 'evt_1#0' };
+const failed = { status: 'failed', attempt: 6 } as const;
+const pending = { retryPending: true };
+const second = { attempt: 2 };
+const exhausted = { message: { attempt: 6 }, delivery: failed };
 
-  interface Given {
-    message?: Partial<DeliveryMessage>;
-    webhook?: Partial<WebhookRecord>;
-    /** Absent: nothing is recorded yet. */
-    delivery?: Partial<DeliveryRecord>;
-    isTest?: boolean;
-    isDeferred?: boolean;
-    isSuspended?: boolean;
-  }
-  function decide({ isTest = false, isDeferred = false, isSuspended, ...given }: Given): Task {
-    const delivery = given.delivery && record(given.delivery);
-    return taskOf(message(given.message), webhook(given.webhook), delivery, isTest, isDeferred, isSuspended);
-  }
+interface Given {
+  message?: Partial<DeliveryMessage>;
+  webhook?: Partial<WebhookRecord>;
+  /** Absent: nothing is recorded yet. */
+  delivery?: Partial<DeliveryRecord>;
+  isTest?: boolean;
+  isDeferred?: boolean;
+  isSuspended?: boolean;
+}
+function decide({ isTest = false, isDeferred = false, isSuspended, ...given }: Given): Task {
+  const delivery = given.delivery && record(given.delivery);
+  return taskOf(message(given.message), webhook(given.webhook), delivery, isTest, isDeferred, isSuspended);
+}
 
-  it.each<[string, Given, Task]>([
-    // Nothing of it is recorded.
-    ['is sent as the first attempt', {}, 'send'],
-    ['is canceled for a disabled webhook in any lane', { webhook: disabled, isDeferred: true }, 'cancel'],
-    ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
-    ['is skipped for a suspended project in any lane', { isSuspended: true, isDeferred: true }, 'skip'],
-    ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, 'skip'],
-    ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, 'cancel'],
-    ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
-    // The attempt before it is recorded.
-    ['is sent if it arrived before its pending flag was cleared', { message: second, delivery: pending }, 'send'],
-    // Its own attempt is recorded.
-    ['is dropped as a duplicate even if its webhook was disabled', { webhook: disabled, delivery: {} }, 'drop'],
-    ['is dropped after a success', { delivery: { status: 'succeeded' } }, 'drop'],
-    ['queues its pending retry even if its webhook was disabled', { webhook: disabled, delivery: pending }, 'requeue'],
-    ['is dropped after a later attempt', { delivery: { attempt: 2, retryPending: true } }, 'drop'],
-    // Its run ended without an attempt of that number.
-    ['is dropped for a canceled run', { message: { attempt: 3 }, delivery: { status: 'canceled' } }, 'drop'],
-    // Runs.
-    ['is sent for a redelivery', { message: { run: 1 }, delivery: failed }, 'send'],
-    ['does not queue the retry of the previous run', { message: { run: 1 }, delivery: pending }, 'send'],
-    ['is dropped for an earlier run', { message: second, delivery: { run: 1, attempt: 1 } }, 'drop'],
-    ['does not queue the retry of a newer run', { delivery: { run: 1, retryPending: true } }, 'drop'],
-    // The sixth failure.
-    ['sends the email when it disabled its webhook', { ...exhausted, webhook: disabledByThis }, 'notify'],
-    [
-      'sends only one email when it disabled its webhook',
-      { ...exhausted, webhook: { ...disabledByThis, emailedAt: now } },
-      'drop',
-    ],
-    [
-      'sends no email when another run disabled the webhook',
-      { ...exhausted, webhook: { ...disabled, disabledBy: 'evt_1#1' } },
-      'drop',
-    ],
-    [
-      'sends no email before the last attempt of its run',
-      { message: { attempt: 5 }, webhook: disabledByThis, delivery: failed },
-      'drop',
-    ],
-  ])('%s', (_, given, task) => {
-    expect(decide(given)).toBe(task);
-  });
+it.each<[string, Given, Task]>([
+  // Nothing of it is recorded.
+  ['is sent as the first attempt', {}, 'send'],
+  ['is canceled for a disabled webhook in any lane', { webhook: disabled, isDeferred: true }, 'cancel'],
+  ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
+  ['is skipped for a suspended project in any lane', { isSuspended: true, isDeferred: true }, 'skip'],
+  ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, 'skip'],
+  ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, 'cancel'],
+  ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
+  // The attempt before it is recorded.
+  ['is sent if it arrived before its pending flag was cleared', { message: second, delivery: pending }, 'send'],
+  // Its own attempt is recorded.
+  ['is dropped as a duplicate even if its webhook was disabled', { webhook: disabled, delivery: {} }, 'drop'],
+  ['is dropped after a success', { delivery: { status: 'succeeded' } }, 'drop'],
+  ['queues its pending retry even if its webhook was disabled', { webhook: disabled, delivery: pending }, 'requeue'],
+  ['is dropped after a later attempt', { delivery: { attempt: 2, retryPending: true } }, 'drop'],
+  // Its run ended without an attempt of that number.
+  ['is dropped for a canceled run', { message: { attempt: 3 }, delivery: { status: 'canceled' } }, 'drop'],
+  // Runs.
+  ['is sent for a redelivery', { message: { run: 1 }, delivery: failed }, 'send'],
+  ['does not queue the retry of the previous run', { message: { run: 1 }, delivery: pending }, 'send'],
+  ['is dropped for an earlier run', { message: second, delivery: { run: 1, attempt: 1 } }, 'drop'],
+  ['does not queue the retry of a newer run', { delivery: { run: 1, retryPending: true } }, 'drop'],
+  // The sixth failure.
+  ['sends the email when it disabled its webhook', { ...exhausted, webhook: disabledByThis }, 'notify'],
+  [
+    'sends only one email when it disabled its webhook',
+    { ...exhausted, webhook: { ...disabledByThis, emailedAt: now } },
+    'drop',
+  ],
+  [
+    'sends no email when another run disabled the webhook',
+    { ...exhausted, webhook: { ...disabled, disabledBy: 'evt_1#1' } },
+    'drop',
+  ],
+  [
+    'sends no email before the last attempt of its run',
+    { message: { attempt: 5 }, webhook: disabledByThis, delivery: failed },
+    'drop',
+  ],
+])('a message %s', (_, given, task) => {
+  expect(decide(given)).toBe(task);
 });
 
 describe('an attempt', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EXCERPT_BYTES, excerptOf } from '../../../lib/deliveries/attempt.ts';
 import { type Failure, failureCode, isInternalFailure } from '../../../lib/deliveries/failure-codes.ts';
 
@@ -68,22 +68,20 @@ it.each<[string, unknown]>([
   expect(isInternalFailure(thrown)).toBe(true);
 });
 
-describe('the excerpt of a response', () => {
-  const full = 'a'.repeat(EXCERPT_BYTES);
-  const allButOne = 'a'.repeat(EXCERPT_BYTES - 1);
+const full = 'a'.repeat(EXCERPT_BYTES);
+const allButOne = 'a'.repeat(EXCERPT_BYTES - 1);
 
-  it.each<[string, string | number[], string | null]>([
-    ['is null for an empty one', '', null],
-    ['keeps lines, tabs, other scripts and symbols', 'a\n\tnäin ei käy 😀', 'a\n\tnäin ei käy 😀'],
-    ['has no control characters', 'a\u0000\u0007\u0008\u000b\u000c\r\u001bb\u007f\u0080\u009fc', 'abc'],
-    ['has no characters that turn the direction of text', 'a\u061c\u200e\u200f\u202a\u202e\u2066\u2069b', 'ab'],
-    ['keeps what is next to the removed ranges', '\u0020\u007e\u00a0\u2010\u202f', '\u0020\u007e\u00a0\u2010\u202f'],
-    ['has 1 KiB of more', `${full}b`, full],
-    ['leaves out a character of two bytes that the cut goes through', `${allButOne}ä`, allButOne],
-    ['replaces bytes that are not UTF-8', [0x61, 0xff, 0x62], 'a\ufffdb'],
-    ['shows that a short response ended in the middle of a character', [0x61, 0xc3], 'a\ufffd'],
-    ['shows that of exactly 1 KiB, too', [...Buffer.from(allButOne), 0xc3], `${allButOne}\ufffd`],
-  ])('%s', (_, content, expected) => {
-    expect(excerptOf(Buffer.from(content as string))).toBe(expected);
-  });
+it.each<[string, string | number[], string | null]>([
+  ['is null for an empty one', '', null],
+  ['keeps lines, tabs, other scripts and symbols', 'a\n\tnäin ei käy 😀', 'a\n\tnäin ei käy 😀'],
+  ['has no control characters', 'a\u0000\u0007\u0008\u000b\u000c\r\u001bb\u007f\u0080\u009fc', 'abc'],
+  ['has no characters that turn the direction of text', 'a\u061c\u200e\u200f\u202a\u202e\u2066\u2069b', 'ab'],
+  ['keeps what is next to the removed ranges', '\u0020\u007e\u00a0\u2010\u202f', '\u0020\u007e\u00a0\u2010\u202f'],
+  ['has 1 KiB of more', `${full}b`, full],
+  ['leaves out a character of two bytes that the cut goes through', `${allButOne}ä`, allButOne],
+  ['replaces bytes that are not UTF-8', [0x61, 0xff, 0x62], 'a\ufffdb'],
+  ['shows that a short response ended in the middle of a character', [0x61, 0xc3], 'a\ufffd'],
+  ['shows that of exactly 1 KiB, too', [...Buffer.from(allButOne), 0xc3], `${allButOne}\ufffd`],
+])('the excerpt of a response %s', (_, content, expected) => {
+  expect(excerptOf(Buffer.from(content as string))).toBe(expected);
 });

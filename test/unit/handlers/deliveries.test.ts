@@ -27,142 +27,133 @@ async function setUp(behaviour: Parameters<typeof service.endpoint>[0] = 200, ov
   };
 }
 
-describe('a webhook', () => {
-  it('skips events while it is paused, and recovers them', async () => {
-    const { client, endpoint, id, path, change, redeliver, recover, countRecovery } = await setUp();
-    const since = new Date(service.clock.now() - 1000).toISOString();
-    const paused = await change({ status: 'disabled' });
-    expect(paused.body).toMatchObject({
-      status: 'disabled',
-      disabled_reason: 'paused',
-      disabled_at: paused.body.updated_at,
-    });
-    const events = await Promise.all([1, 2, 3].map((revision) => publish(client, changed({ revision }))));
-    await service.settle();
-    for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('skipped');
-    expect(code(await recover({ since }))).toEqual(conflict);
-    expect(code(await redeliver(events[0]?.body.id))).toEqual(conflict);
-    expect(await countRecovery()).toEqual({ count: 3 });
-    expect(await countRecovery(`?until=${since}`)).toEqual({ count: 0 });
-    expect((await recover({ enable: true, until: since })).body).toEqual({ count: 0 });
-    await service.settle();
-    expect(endpoint.received).toHaveLength(0);
-    expect(await client('POST', `${path}/recover`)).toMatchObject({ status: 202, body: { count: 3 } });
-    await service.settle();
-    expect(endpoint.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
-    const recovered = { status: 'succeeded', attempts: [{ trigger: 'recovery' }] };
-    for (const { body } of events) expect(await settled(client, id, body.id)).toMatchObject(recovered);
-    expect((await recover({ since })).body).toEqual({ count: 0 });
-    const enabled = { status: 'enabled', disabled_reason: null, disabled_at: null };
-    expect((await client('GET', path)).body).toMatchObject(enabled);
+it('a webhook skips events while it is paused, and recovers them', async () => {
+  const { client, endpoint, id, path, change, redeliver, recover, countRecovery } = await setUp();
+  const since = new Date(service.clock.now() - 1000).toISOString();
+  const paused = await change({ status: 'disabled' });
+  expect(paused.body).toMatchObject({
+    status: 'disabled',
+    disabled_reason: 'paused',
+    disabled_at: paused.body.updated_at,
   });
+  const events = await Promise.all([1, 2, 3].map((revision) => publish(client, changed({ revision }))));
+  await service.settle();
+  for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('skipped');
+  expect(code(await recover({ since }))).toEqual(conflict);
+  expect(code(await redeliver(events[0]?.body.id))).toEqual(conflict);
+  expect(await countRecovery()).toEqual({ count: 3 });
+  expect(await countRecovery(`?until=${since}`)).toEqual({ count: 0 });
+  expect((await recover({ enable: true, until: since })).body).toEqual({ count: 0 });
+  await service.settle();
+  expect(endpoint.received).toHaveLength(0);
+  expect(await client('POST', `${path}/recover`)).toMatchObject({ status: 202, body: { count: 3 } });
+  await service.settle();
+  expect(endpoint.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
+  const recovered = { status: 'succeeded', attempts: [{ trigger: 'recovery' }] };
+  for (const { body } of events) expect(await settled(client, id, body.id)).toMatchObject(recovered);
+  expect((await recover({ since })).body).toEqual({ count: 0 });
+  const enabled = { status: 'enabled', disabled_reason: null, disabled_at: null };
+  expect((await client('GET', path)).body).toMatchObject(enabled);
 });
 
-describe('a webhook with documents and headers', () => {
-  const answer = { status_code: 200, error: null, duration_ms: 20 };
-  const response = { ...answer, response_headers: { via: 'proxy' }, response_excerpt: 'ok' };
+it('a webhook with documents and headers receives only events of its documents, with its headers, and shows the exact request', async () => {
+  const client = await live();
+  const receiver = service.endpoint();
+  const own = { documents: ['org:acme:*'], headers: { Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' } };
+  const { id } = await createWebhook(client, receiver.url, own);
+  const described = (await client('GET', `/v1/webhooks/${id}`)).body;
+  expect(described).toMatchObject({ documents: own.documents, headers: { Authorization: '***', 'X-Tenant': '***' } });
 
-  it('receives only events of its documents, with its headers, and shows the exact request', async () => {
-    const client = await live();
-    const receiver = service.endpoint();
-    const own = { documents: ['org:acme:*'], headers: { Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' } };
-    const { id } = await createWebhook(client, receiver.url, own);
-    const described = (await client('GET', `/v1/webhooks/${id}`)).body;
-    expect(described).toMatchObject({ documents: own.documents, headers: { Authorization: '***', 'X-Tenant': '***' } });
-
-    const other = await publish(client, changed({ document_key: 'org:other:doc' }));
-    const event = await publish(client, changed({ document_key: 'org:acme:doc' }));
-    await service.settle();
-    const delivery = await settled(client, id, event.body.id);
-    const [{ headers = {} } = {}] = receiver.received;
-    expect(headers).toMatchObject({ Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' });
-    expect(delivery).toMatchObject({
-      document_key: 'org:acme:doc',
-      url: receiver.url,
-      test: false,
-      next_attempt_at: null,
-    });
-    expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'schedule', url: receiver.url, ...response }]);
-    const [{ request_headers: sent, ...attempt }] = delivery.attempts;
-    expect(sent).toMatchObject({ Authorization: '***', 'X-Tenant': '***' });
-    for (const [name, value] of Object.entries(sent))
-      if (value !== '***') expect([name, headers[name]]).toEqual([name, value]);
-    expect(sent['X-Service-Signature']).toMatch(/^sha256=/);
-    const { body } = await client('GET', `/v1/webhooks/${id}/deliveries`);
-    const omitted = { url: null, request_headers: null, response_headers: null, response_excerpt: null };
-    expect(body.data).toEqual([{ ...delivery, attempts: [{ ...attempt, ...omitted }] }]);
-    expect((await client('GET', `/v1/webhooks/${id}/deliveries/${other.body.id}`)).status).toBe(404);
-    expect(service.log.join('')).not.toContain('s3cret');
-
-    await client('PATCH', `/v1/webhooks/${id}`, { body: { documents: [], headers: {} } });
-    await publish(client, changed({ document_key: 'org:other:doc' }));
-    await service.settle();
-    expect(receiver.received[1]?.headers).not.toHaveProperty('Authorization');
+  const other = await publish(client, changed({ document_key: 'org:other:doc' }));
+  const event = await publish(client, changed({ document_key: 'org:acme:doc' }));
+  await service.settle();
+  const delivery = await settled(client, id, event.body.id);
+  const [{ headers = {} } = {}] = receiver.received;
+  expect(headers).toMatchObject({ Authorization: 'Bearer s3cret', 'X-Tenant': 'acme' });
+  expect(delivery).toMatchObject({
+    document_key: 'org:acme:doc',
+    url: receiver.url,
+    test: false,
+    next_attempt_at: null,
   });
+  const response = { status_code: 200, error: null, duration_ms: 20, response_headers: { via: 'proxy' } };
+  const shown = { url: receiver.url, ...response, response_excerpt: 'ok' };
+  expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'schedule', ...shown }]);
+  const [{ request_headers: sent, ...attempt }] = delivery.attempts;
+  expect(sent).toMatchObject({ Authorization: '***', 'X-Tenant': '***' });
+  for (const [name, value] of Object.entries(sent))
+    if (value !== '***') expect([name, headers[name]]).toEqual([name, value]);
+  expect(sent['X-Service-Signature']).toMatch(/^sha256=/);
+  const { body } = await client('GET', `/v1/webhooks/${id}/deliveries`);
+  const omitted = { url: null, request_headers: null, response_headers: null, response_excerpt: null };
+  expect(body.data).toEqual([{ ...delivery, attempts: [{ ...attempt, ...omitted }] }]);
+  expect((await client('GET', `/v1/webhooks/${id}/deliveries/${other.body.id}`)).status).toBe(404);
+  expect(service.log.join('')).not.toContain('s3cret');
+
+  await client('PATCH', `/v1/webhooks/${id}`, { body: { documents: [], headers: {} } });
+  await publish(client, changed({ document_key: 'org:other:doc' }));
+  await service.settle();
+  expect(receiver.received[1]?.headers).not.toHaveProperty('Authorization');
 });
 
-describe('an event', () => {
-  it('has a delivery to each of its webhooks, which is pending until its first attempt is recorded', async () => {
-    const client = await live();
-    const receiver = service.endpoint();
-    const other = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
-    const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
-    const event = await publish(client);
-    const path = `/v1/events/${event.body.id}/deliveries`;
-    const { body } = await client('GET', path);
-    const { timestamp } = event.body;
-    const pending = { status: 'pending', url: null, attempts: [], created_at: timestamp, next_attempt_at: timestamp };
-    expect(body.data).toMatchObject(webhooks.map(({ id }) => ({ webhook_id: id, ...pending })));
-    const delivery = `/v1/webhooks/${webhooks[0]?.id}/deliveries/${event.body.id}`;
-    expect((await client('GET', delivery)).body).toEqual(body.data[0]);
-    expect(code(await client('POST', `${delivery}/redeliver`))).toEqual(conflict);
-    const pages = webhooks.map((_, i) => [body.data[i]]);
-    expect(await pagesOf(client, `${path}?limit=1`)).toEqual([[], ...pages]); // a page is empty if its webhook has none
-    await service.settle();
+it('an event has a delivery to each of its webhooks, which is pending until its first attempt is recorded', async () => {
+  const client = await live();
+  const receiver = service.endpoint();
+  const other = await createWebhook(client, receiver.url, { events: ['document.deleted'] });
+  const webhooks = [await createWebhook(client, receiver.url), await createWebhook(client, receiver.url)];
+  const event = await publish(client);
+  const path = `/v1/events/${event.body.id}/deliveries`;
+  const { body } = await client('GET', path);
+  const { timestamp } = event.body;
+  const pending = { status: 'pending', url: null, attempts: [], created_at: timestamp, next_attempt_at: timestamp };
+  expect(body.data).toMatchObject(webhooks.map(({ id }) => ({ webhook_id: id, ...pending })));
+  const delivery = `/v1/webhooks/${webhooks[0]?.id}/deliveries/${event.body.id}`;
+  expect((await client('GET', delivery)).body).toEqual(body.data[0]);
+  expect(code(await client('POST', `${delivery}/redeliver`))).toEqual(conflict);
+  const pages = webhooks.map((_, i) => [body.data[i]]);
+  expect(await pagesOf(client, `${path}?limit=1`)).toEqual([[], ...pages]); // a page is empty if its webhook has none
+  await service.settle();
 
-    for (const { id } of webhooks) expect((await settled(client, id, event.body.id)).status).toBe('succeeded');
-    expect((await client('GET', path)).body.data).toMatchObject(webhooks.map(() => ({ status: 'succeeded' })));
-    // An earlier event has no pending delivery to a webhook whose subscription changed since.
-    await client('PATCH', `/v1/webhooks/${other.id}`, { body: { events: ['document.changed'] } });
-    expect((await client('GET', `/v1/webhooks/${other.id}/deliveries/${event.body.id}`)).status).toBe(404);
-  });
+  for (const { id } of webhooks) expect((await settled(client, id, event.body.id)).status).toBe('succeeded');
+  expect((await client('GET', path)).body.data).toMatchObject(webhooks.map(() => ({ status: 'succeeded' })));
+  // An earlier event has no pending delivery to a webhook whose subscription changed since.
+  await client('PATCH', `/v1/webhooks/${other.id}`, { body: { events: ['document.changed'] } });
+  expect((await client('GET', `/v1/webhooks/${other.id}/deliveries/${event.body.id}`)).status).toBe(404);
 });
 
-describe('the delivery log', () => {
-  it('is newest first, filtered by status and time, in pages', async () => {
-    const { client, id, path } = await setUp((_, count) => (count === 2 ? 400 : 200));
-    const events: string[] = [];
-    for (let i = 0; i < 4; i++) {
-      events.unshift((await publish(client)).body.id);
-      await service.clock.advance(1000);
-    }
-    await service.settle();
-    const ids = async (query: string) => {
-      const { body } = await client('GET', `${path}/deliveries?${query}`);
-      return { ids: body.data.map(({ event_id }: { event_id: string }) => event_id), next: body.next_cursor };
-    };
-    expect((await ids('')).ids).toEqual(events);
-    const first = await ids('limit=3');
-    expect(first.ids).toEqual(events.slice(0, 3));
-    expect((await ids(`limit=3&cursor=${first.next}`)).ids).toEqual(events.slice(3));
-    expect((await ids('status=failed')).ids).toEqual([]);
-    const since = (await client('GET', `/v1/events/${events[1]}`)).body.timestamp;
-    expect((await ids(`since=${since}`)).ids).toEqual(events.slice(0, 2));
-    expect((await ids(`until=${since}`)).ids).toEqual(events.slice(2));
-    expect((await ids('type=document.changed&status=succeeded')).ids).toEqual(events);
-    expect((await ids('type=document.created')).ids).toEqual([]);
-    const document = 'document_key=org:acme:doc-1';
-    expect((await ids(document)).ids).toEqual(events);
-    const newest = await ids(`${document}&limit=3&status=succeeded`);
-    expect(newest.ids).toEqual(events.slice(0, 3));
-    expect((await ids(`${document}&limit=3&status=succeeded&cursor=${newest.next}`)).ids).toEqual(events.slice(3));
-    expect(await ids(`${document}&limit=3&status=failed`)).toEqual({ ids: [], next: expect.any(String) });
-    expect((await ids(`${document}&until=${since}&type=document.changed`)).ids).toEqual(events.slice(2));
-    for (const other of [`${document}&status=failed`, `${document}&type=document.created`, 'document_key=org:acme'])
-      expect((await ids(other)).ids).toEqual([]);
-    const delivery = await deliveryOf(client, id, events[2] ?? '');
-    expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([400, 200]);
-  });
+it('the delivery log is newest first, filtered by status and time, in pages', async () => {
+  const { client, id, path } = await setUp((_, count) => (count === 2 ? 400 : 200));
+  const events: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    events.unshift((await publish(client)).body.id);
+    await service.clock.advance(1000);
+  }
+  await service.settle();
+  const ids = async (query: string) => {
+    const { body } = await client('GET', `${path}/deliveries?${query}`);
+    return { ids: body.data.map(({ event_id }: { event_id: string }) => event_id), next: body.next_cursor };
+  };
+  expect((await ids('')).ids).toEqual(events);
+  const first = await ids('limit=3');
+  expect(first.ids).toEqual(events.slice(0, 3));
+  expect((await ids(`limit=3&cursor=${first.next}`)).ids).toEqual(events.slice(3));
+  expect((await ids('status=failed')).ids).toEqual([]);
+  const since = (await client('GET', `/v1/events/${events[1]}`)).body.timestamp;
+  expect((await ids(`since=${since}`)).ids).toEqual(events.slice(0, 2));
+  expect((await ids(`until=${since}`)).ids).toEqual(events.slice(2));
+  expect((await ids('type=document.changed&status=succeeded')).ids).toEqual(events);
+  expect((await ids('type=document.created')).ids).toEqual([]);
+  const document = 'document_key=org:acme:doc-1';
+  expect((await ids(document)).ids).toEqual(events);
+  const newest = await ids(`${document}&limit=3&status=succeeded`);
+  expect(newest.ids).toEqual(events.slice(0, 3));
+  expect((await ids(`${document}&limit=3&status=succeeded&cursor=${newest.next}`)).ids).toEqual(events.slice(3));
+  expect(await ids(`${document}&limit=3&status=failed`)).toEqual({ ids: [], next: expect.any(String) });
+  expect((await ids(`${document}&until=${since}&type=document.changed`)).ids).toEqual(events.slice(2));
+  for (const other of [`${document}&status=failed`, `${document}&type=document.created`, 'document_key=org:acme'])
+    expect((await ids(other)).ids).toEqual([]);
+  const delivery = await deliveryOf(client, id, events[2] ?? '');
+  expect(delivery.attempts.map(({ status_code }: Attempt) => status_code)).toEqual([400, 200]);
 });
 
 describe('a redelivery', () => {

@@ -119,17 +119,15 @@ describe('a document', () => {
   });
 });
 
-describe('a list of documents', () => {
-  it('returns as many documents as fit in a response, and continues with the next one', async () => {
-    const client = await live();
-    const all = Array.from({ length: 25 }, (_, i) => `d:${String.fromCharCode(97 + i)}`);
-    for (const key of all) await put(client, key, { a: '"'.repeat(65_000) }); // 260 kB in a response of at most 5 MiB
-    const keysIn = async (query: string) => {
-      const { data, next_cursor } = (await client('GET', `/v1/documents?limit=100${query}`)).body;
-      return [data.map(({ document_key }: { document_key: string }) => document_key), next_cursor];
-    };
-    const [first, cursor] = await keysIn('');
-    expect(first).toEqual(all.slice(0, 20));
-    expect(await keysIn(`&cursor=${cursor}`)).toEqual([all.slice(20), null]);
-  });
+it('a list of documents returns as many documents as fit in a response, and continues with the next one', async () => {
+  const client = await live();
+  const all = Array.from({ length: 25 }, (_, i) => `d:${String.fromCharCode(97 + i)}`);
+  for (const key of all) await put(client, key, { a: '"'.repeat(65_000) }); // 260 kB in a response of at most 5 MiB
+  const keysIn = async (query: string) => {
+    const { data, next_cursor } = (await client('GET', `/v1/documents?limit=100${query}`)).body;
+    return [data.map(({ document_key }: { document_key: string }) => document_key), next_cursor];
+  };
+  const [first, cursor] = await keysIn('');
+  expect(first).toEqual(all.slice(0, 20));
+  expect(await keysIn(`&cursor=${cursor}`)).toEqual([all.slice(20), null]);
 });

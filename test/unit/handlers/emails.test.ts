@@ -71,54 +71,50 @@ it('every email has its reviewed content', async () => {
   await expect(content.join('\n\n')).toMatchFileSnapshot('emails.txt');
 });
 
-describe('a summary', () => {
-  it('also goes to the addresses from before a change of the addresses', async () => {
-    const project = await service.project();
-    for (let i = 0; i < MAX_EMAILS; i++) await createAdmin(project);
-    for (const emails of [['one@example.com'], ['two@example.com', project.email.toUpperCase()]])
-      await project.admin('PATCH', '/v1/project', { body: { emails } });
-    await service.clock.advance(EMAIL_WINDOW_MS);
-    expect(emailsOf(project).at(-1)?.to).toEqual(['two@example.com', project.email.toUpperCase()]);
-  });
+it('a summary also goes to the addresses from before a change of the addresses', async () => {
+  const project = await service.project();
+  for (let i = 0; i < MAX_EMAILS; i++) await createAdmin(project);
+  for (const emails of [['one@example.com'], ['two@example.com', project.email.toUpperCase()]])
+    await project.admin('PATCH', '/v1/project', { body: { emails } });
+  await service.clock.advance(EMAIL_WINDOW_MS);
+  expect(emailsOf(project).at(-1)?.to).toEqual(['two@example.com', project.email.toUpperCase()]);
 });
 
-describe('the text of a customer', () => {
-  const HOSTILE = [
-    'Sign in at http://evil.example/pay',
-    'evil.example/pay',
-    'www.evil.example',
-    'mailto:pay@evil.example MAILTO:pay@evil.example',
-    'evil\u2024example evil\u3002example evil\ufe52example evil\uff0eexample evil\uff61example',
-    '<a href="//evil.example">Pay</a>',
-    '\\\\evil\\share',
-    'http:\u200e//evil.example \\\u200e\\evil\\share', // email clients do not receive the mark
-  ];
-  /** The texts that email clients turn into links. */
-  const LINK = /[.\u2024\u3002\ufe52\uff0e\uff61]example|:\/\/evil|[a-z]:pay|\\\\evil/i;
+const HOSTILE = [
+  'Sign in at http://evil.example/pay',
+  'evil.example/pay',
+  'www.evil.example',
+  'mailto:pay@evil.example MAILTO:pay@evil.example',
+  'evil\u2024example evil\u3002example evil\ufe52example evil\uff0eexample evil\uff61example',
+  '<a href="//evil.example">Pay</a>',
+  '\\\\evil\\share',
+  'http:\u200e//evil.example \\\u200e\\evil\\share', // email clients do not receive the mark
+];
+/** The texts that email clients turn into links. */
+const LINK = /[.\u2024\u3002\ufe52\uff0e\uff61]example|:\/\/evil|[a-z]:pay|\\\\evil/i;
 
-  it.each(HOSTILE)('is in no subject and never a link: %s', async (hostile) => {
-    const project = await service.project();
-    await causeEmails(service, project, hostile);
-    const emails = emailsOf(project);
-    expect(emails.map(({ subject }) => subject.split(/[(:]/)[0]?.trim())).toEqual([
-      'Notification addresses changed',
-      'Admin key created',
-      'Admin key rotated',
-      'Emails do not arrive',
-      'Test email',
-      'Summary of notifications',
-      'Webhook failing',
-      'Webhook disabled',
-    ]);
-    for (const { subject, text, html } of emails) {
-      expect(subject).toMatch(/\((prj_\w+|[\w-]+\.example\.com)\)$/);
-      expect(subject).not.toMatch(/evil|Sign|Pay/);
-      expect(text).not.toMatch(LINK);
-      expect(html).not.toMatch(LINK);
-      expect(html).not.toContain('<a href="//');
-    }
-    expect(emails.slice(3).map(({ to }) => to)).toEqual(Array(5).fill([project.email]));
-  });
+it.each(HOSTILE)('the text of a customer is in no subject and never a link: %s', async (hostile) => {
+  const project = await service.project();
+  await causeEmails(service, project, hostile);
+  const emails = emailsOf(project);
+  expect(emails.map(({ subject }) => subject.split(/[(:]/)[0]?.trim())).toEqual([
+    'Notification addresses changed',
+    'Admin key created',
+    'Admin key rotated',
+    'Emails do not arrive',
+    'Test email',
+    'Summary of notifications',
+    'Webhook failing',
+    'Webhook disabled',
+  ]);
+  for (const { subject, text, html } of emails) {
+    expect(subject).toMatch(/\((prj_\w+|[\w-]+\.example\.com)\)$/);
+    expect(subject).not.toMatch(/evil|Sign|Pay/);
+    expect(text).not.toMatch(LINK);
+    expect(html).not.toMatch(LINK);
+    expect(html).not.toContain('<a href="//');
+  }
+  expect(emails.slice(3).map(({ to }) => to)).toEqual(Array(5).fill([project.email]));
 });
 
 describe('100 requests in concurrent groups of five send at most 5 emails in 10 minutes and a summary', () => {

@@ -161,26 +161,24 @@ describe('rotation', () => {
   });
 });
 
-describe('an allowlist', () => {
-  const set = (admin: Client, key: string, cidrs: unknown) =>
-    admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs } });
+const set = (admin: Client, key: string, cidrs: unknown) =>
+  admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs } });
 
-  it('is set with an admin key for the key in the path, and applies to the next request', async () => {
-    const { admin, key } = await service.project();
-    const live = await key('live');
-    const answer = await set(admin, live, ['127.0.0.2', '2001:0DB8::1']);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ id: `key_${live.slice(9, 21)}`, cidrs: ['127.0.0.2/32', '2001:db8::1/128'] });
-    expect((await admin('GET', `/v1/keys/${live}/allowlist`)).body).toEqual(answer.body);
+it('an allowlist is set with an admin key for the key in the path, and applies to the next request', async () => {
+  const { admin, key } = await service.project();
+  const live = await key('live');
+  const answer = await set(admin, live, ['127.0.0.2', '2001:0DB8::1']);
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({ id: `key_${live.slice(9, 21)}`, cidrs: ['127.0.0.2/32', '2001:db8::1/128'] });
+  expect((await admin('GET', `/v1/keys/${live}/allowlist`)).body).toEqual(answer.body);
 
-    const client = service.as(live);
-    expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
-    expect((await client('GET', '/v1/webhooks', { from: '127.0.0.2' })).status).toBe(200);
-    const spoofed = { headers: { 'X-Forwarded-For': '127.0.0.2' } };
-    expect(code(await client('GET', '/v1/webhooks', spoofed))).toEqual([403, 'ip_not_allowed']);
-    await set(admin, live, ['::/0']);
-    expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
-    await set(admin, live, []);
-    expect(await status(client)).toBe(200);
-  });
+  const client = service.as(live);
+  expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
+  expect((await client('GET', '/v1/webhooks', { from: '127.0.0.2' })).status).toBe(200);
+  const spoofed = { headers: { 'X-Forwarded-For': '127.0.0.2' } };
+  expect(code(await client('GET', '/v1/webhooks', spoofed))).toEqual([403, 'ip_not_allowed']);
+  await set(admin, live, ['::/0']);
+  expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
+  await set(admin, live, []);
+  expect(await status(client)).toBe(200);
 });

@@ -114,42 +114,38 @@ describe('a list', () => {
   });
 });
 
-describe('a sync', () => {
-  it('ends page by page for a pattern that matches few of many documents, and has 50 changes in a page by default', async () => {
-    const changes: string[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const { body } = await sync(live, { pattern: '*:nothing', limit: 1, ...(cursor && { cursor }) });
-      changes.push(...body.changes.map(({ document_key }: { document_key: string }) => document_key));
-      if (!body.has_more) break;
-      cursor = body.cursor;
-    }
-    expect(changes).toEqual(['zz:nothing']);
-    expect((await sync(live)).body.changes).toHaveLength(50);
-  });
+it('a sync ends page by page for a pattern that matches few of many documents, and has 50 changes in a page by default', async () => {
+  const changes: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { body } = await sync(live, { pattern: '*:nothing', limit: 1, ...(cursor && { cursor }) });
+    changes.push(...body.changes.map(({ document_key }: { document_key: string }) => document_key));
+    if (!body.has_more) break;
+    cursor = body.cursor;
+  }
+  expect(changes).toEqual(['zz:nothing']);
+  expect((await sync(live)).body.changes).toHaveLength(50);
 });
 
-describe('a write', () => {
-  const wide = (value: string) =>
-    Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${number(i)}`, value.repeat(112)]));
+const wide = (value: string) =>
+  Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${number(i)}`, value.repeat(112)]));
 
-  it('is rejected if its events would be too large, and nothing is stored', async () => {
-    const client = await (await service.project()).client('live');
-    expect((await put(client, 'wide', wide('a'), { 'X-Node-Id': 'n'.repeat(64) })).status).toBe(201);
-    const refused = await put(client, 'wide', wide('b'), { 'X-Node-Id': 'n'.repeat(64) });
-    expect([refused.status, refused.body.code]).toEqual([413, 'payload_too_large']);
-    expect(refused.body.detail).toContain('events');
-    expect((await client('GET', '/v1/documents/wide')).body.revision).toBe(1);
+it('a write is rejected if its events would be too large, and nothing is stored', async () => {
+  const client = await (await service.project()).client('live');
+  expect((await put(client, 'wide', wide('a'), { 'X-Node-Id': 'n'.repeat(64) })).status).toBe(201);
+  const refused = await put(client, 'wide', wide('b'), { 'X-Node-Id': 'n'.repeat(64) });
+  expect([refused.status, refused.body.code]).toEqual([413, 'payload_too_large']);
+  expect(refused.body.detail).toContain('events');
+  expect((await client('GET', '/v1/documents/wide')).body.revision).toBe(1);
 
-    // The event of the change is too large, but that of the conflict is not.
-    await client('PATCH', '/v1/documents/wide', { body: { fields: { f000000: 'b' } } });
-    const pushes = ['wide', 'small'].map((document_key) => ({
-      ...{ op: 'patch', document_key, base_revision: document_key === 'wide' ? 1 : 0 },
-      fields: document_key === 'wide' ? wide('c') : { a: 1 },
-    }));
-    const { body } = await sync(client, { push: pushes });
-    expect(body.results.map(({ status, code }: Record<string, string>) => [status, code])).toEqual([
-      ['rejected', 'payload_too_large'],
-      ['applied', undefined],
-    ]);
-  });
+  // The event of the change is too large, but that of the conflict is not.
+  await client('PATCH', '/v1/documents/wide', { body: { fields: { f000000: 'b' } } });
+  const pushes = ['wide', 'small'].map((document_key) => ({
+    ...{ op: 'patch', document_key, base_revision: document_key === 'wide' ? 1 : 0 },
+    fields: document_key === 'wide' ? wide('c') : { a: 1 },
+  }));
+  const { body } = await sync(client, { push: pushes });
+  expect(body.results.map(({ status, code }: Record<string, string>) => [status, code])).toEqual([
+    ['rejected', 'payload_too_large'],
+    ['applied', undefined],
+  ]);
 });

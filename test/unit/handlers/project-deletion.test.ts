@@ -133,21 +133,19 @@ describe('a call', () => {
   });
 });
 
-describe('an item', () => {
-  it.each([
-    ['PROJECT#prj_1', true],
-    ['HOOKS#prj_1#sandbox', true],
-    ['HOOK#whk_1#0', true],
-    ['PROJECT#prj_12', false],
-    ['HOOK#whk_12#0', false],
-    ['HOOK#prj_1#0', false],
-    ['AUDIT#whk_1', false],
-    ['DELETION#prj_1', false],
-    ['VERSION#LAYOUT', false],
-    ['KEY#prj_1', false],
-  ])('with the partition key %s belongs to the project: %s', (pk, expected) => {
-    expect(isOwned(pk, 'prj_1', new Set(['whk_1']))).toBe(expected);
-  });
+it.each([
+  ['PROJECT#prj_1', true],
+  ['HOOKS#prj_1#sandbox', true],
+  ['HOOK#whk_1#0', true],
+  ['PROJECT#prj_12', false],
+  ['HOOK#whk_12#0', false],
+  ['HOOK#prj_1#0', false],
+  ['AUDIT#whk_1', false],
+  ['DELETION#prj_1', false],
+  ['VERSION#LAYOUT', false],
+  ['KEY#prj_1', false],
+])('an item with the partition key %s belongs to the project: %s', (pk, expected) => {
+  expect(isOwned(pk, 'prj_1', new Set(['whk_1']))).toBe(expected);
 });
 
 it('is complete after a pass that started after all other writers and found no item', () => {

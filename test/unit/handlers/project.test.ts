@@ -8,38 +8,34 @@ const service = memoryService();
 const addresses = () => Array.from({ length: 2 }, () => `${crypto.randomUUID()}@example.com`);
 const emailsTo = (address: string) => service.emails.filter(({ to }) => to.includes(address));
 
-describe('a project', () => {
-  it('is read and changed with its own admin key', async () => {
-    const { id, admin, email } = await service.project('Acme');
-    const before = (await admin('GET', '/v1/project')).body;
-    expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [] });
-    expect(before.source_addresses).toEqual(['192.0.2.1', '192.0.2.2']);
-    const changing = memoryService({ variables: { SOURCE_ADDRESSES: undefined } });
-    expect((await (await changing.project()).admin('GET', '/v1/project')).body.source_addresses).toEqual([]);
-    const emails = addresses();
-    const after = { ...before, name: 'Acme <b>', emails };
-    const body = { name: after.name, emails };
-    expect((await admin('PATCH', '/v1/project', { body })).body).toEqual(after);
-    expect((await admin('PATCH', '/v1/project', { body: {} })).body).toEqual(after);
-    expect((await admin('GET', '/v1/project')).body).toEqual(after);
-  });
+it('a project is read and changed with its own admin key', async () => {
+  const { id, admin, email } = await service.project('Acme');
+  const before = (await admin('GET', '/v1/project')).body;
+  expect(before).toMatchObject({ id, name: 'Acme', emails: [email], undeliverable_emails: [] });
+  expect(before.source_addresses).toEqual(['192.0.2.1', '192.0.2.2']);
+  const changing = memoryService({ variables: { SOURCE_ADDRESSES: undefined } });
+  expect((await (await changing.project()).admin('GET', '/v1/project')).body.source_addresses).toEqual([]);
+  const emails = addresses();
+  const after = { ...before, name: 'Acme <b>', emails };
+  const body = { name: after.name, emails };
+  expect((await admin('PATCH', '/v1/project', { body })).body).toEqual(after);
+  expect((await admin('PATCH', '/v1/project', { body: {} })).body).toEqual(after);
+  expect((await admin('GET', '/v1/project')).body).toEqual(after);
 });
 
-describe('a test email', () => {
-  it('goes to all addresses, at most once a minute', async () => {
-    const { admin, email } = await service.project('Acme');
-    const send = () => admin('POST', '/v1/project/test-mail');
-    expect((await send()).body).toEqual({ emails: [email] });
-    await service.clock.advance(19_001);
-    const { status, body, headers } = await send();
-    expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '41']);
-    expect(body.detail).toBe(
-      'Send the next test email in 41 s. A project can send one per minute, and 5 emails in 10 minutes.',
-    );
-    expect(emailsTo(email)).toHaveLength(1);
-    await service.clock.advance(40_999);
-    expect((await send()).status).toBe(202);
-  });
+it('a test email goes to all addresses, at most once a minute', async () => {
+  const { admin, email } = await service.project('Acme');
+  const send = () => admin('POST', '/v1/project/test-mail');
+  expect((await send()).body).toEqual({ emails: [email] });
+  await service.clock.advance(19_001);
+  const { status, body, headers } = await send();
+  expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '41']);
+  expect(body.detail).toBe(
+    'Send the next test email in 41 s. A project can send one per minute, and 5 emails in 10 minutes.',
+  );
+  expect(emailsTo(email)).toHaveLength(1);
+  await service.clock.advance(40_999);
+  expect((await send()).status).toBe(202);
 });
 
 describe('an address that SES reports', () => {

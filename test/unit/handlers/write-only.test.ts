@@ -87,19 +87,17 @@ describe('a token with only write permission', () => {
   });
 });
 
-describe('sync cycles', () => {
-  it('of credentials without write claim no name and publish no event', async () => {
-    const { admin: _, ...project } = await service.project();
-    const [live, readKey] = [await project.client('live'), await project.client('read')];
-    const completed = async () => (await live('GET', '/v1/events?type=sync.completed')).body.data.length;
-    const cycle = { sync_id: 'nightly-1' };
-    for (const client of [readKey, service.as(await mint(live, ['*'], ['read']))])
-      expect((await sync(client, cycle)).body.has_more).toBe(false);
-    expect(await completed()).toBe(0);
-    expect((await sync(live, cycle)).status).toBe(200);
-    await sync(service.as(await mint(live, ['*'], ['write'])), {
-      push: [{ op: 'put', document_key: 'd', base_revision: 0, fields: {} }],
-    });
-    expect(await completed()).toBe(2);
+it('sync cycles of credentials without write claim no name and publish no event', async () => {
+  const { admin: _, ...project } = await service.project();
+  const [live, readKey] = [await project.client('live'), await project.client('read')];
+  const completed = async () => (await live('GET', '/v1/events?type=sync.completed')).body.data.length;
+  const cycle = { sync_id: 'nightly-1' };
+  for (const client of [readKey, service.as(await mint(live, ['*'], ['read']))])
+    expect((await sync(client, cycle)).body.has_more).toBe(false);
+  expect(await completed()).toBe(0);
+  expect((await sync(live, cycle)).status).toBe(200);
+  await sync(service.as(await mint(live, ['*'], ['write'])), {
+    push: [{ op: 'put', document_key: 'd', base_revision: 0, fields: {} }],
   });
+  expect(await completed()).toBe(2);
 });

@@ -132,26 +132,24 @@ describe('a response', () => {
   });
 });
 
-describe('an internal failure', () => {
-  const cause = new Error('AKIA-not-to-be-seen');
-  const conflict = new ConflictError('AKIA-not-to-be-seen');
-  const unavailable = new UnavailableError(cause);
+const cause = new Error('AKIA-not-to-be-seen');
+const conflict = new ConflictError('AKIA-not-to-be-seen');
+const unavailable = new UnavailableError(cause);
 
-  it.each<[string, unknown, number, ProblemCode, isUnknown: boolean]>([
-    ['write conflicts', conflict, 503, 'unavailable', false],
-    ['a service that is not available', unavailable, 503, 'unavailable', true],
-    ['anything else', cause, 500, 'internal_error', true],
-    ['what is not even an error', 'AKIA-not-to-be-seen', 500, 'internal_error', true],
-  ])('returns its code, and is reported if its outcome is unknown: %s', async (_, error, status, code, isUnknown) => {
-    const { call, failures } = server({ createKey: throwing(error) });
-    const { statusCode, headers, body, json } = await call(creation());
-    expect([statusCode, json.code]).toEqual([status, code]);
-    expect(headers?.['Retry-After']).toBe(status === 503 ? '1' : undefined);
-    expect(body).not.toContain('AKIA');
-    const report = ['request.failed', { operation: 'createKey', request_id: 'request-1' }, error];
-    expect(failures).toEqual(isUnknown ? [report] : []);
-    expect(json.detail).toMatch(isUnknown ? OUTCOME_UNKNOWN : /Nothing was changed/);
-  });
+it.each<[string, unknown, number, ProblemCode, isUnknown: boolean]>([
+  ['write conflicts', conflict, 503, 'unavailable', false],
+  ['a service that is not available', unavailable, 503, 'unavailable', true],
+  ['anything else', cause, 500, 'internal_error', true],
+  ['what is not even an error', 'AKIA-not-to-be-seen', 500, 'internal_error', true],
+])('an internal failure returns its code, and is reported if its outcome is unknown: %s', async (_, error, status, code, isUnknown) => {
+  const { call, failures } = server({ createKey: throwing(error) });
+  const { statusCode, headers, body, json } = await call(creation());
+  expect([statusCode, json.code]).toEqual([status, code]);
+  expect(headers?.['Retry-After']).toBe(status === 503 ? '1' : undefined);
+  expect(body).not.toContain('AKIA');
+  const report = ['request.failed', { operation: 'createKey', request_id: 'request-1' }, error];
+  expect(failures).toEqual(isUnknown ? [report] : []);
+  expect(json.detail).toMatch(isUnknown ? OUTCOME_UNKNOWN : /Nothing was changed/);
 });
 
 describe('a request under an idempotency key', () => {

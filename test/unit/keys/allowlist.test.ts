@@ -43,16 +43,14 @@ describe('an allowlist entry', () => {
   });
 });
 
-describe('an allowlist', () => {
-  const violations = (cidrs: unknown) => violationsOf(Allowlist, { cidrs });
+const violations = (cidrs: unknown) => violationsOf(Allowlist, { cidrs });
 
-  it('rejects duplicates in any spelling, and states what is wrong with an entry', () => {
-    expect(violations(['10.0.0.1', '10.0.0.2', '10.0.0.1/32', '10.0.0.3', '10.0.0.2/32'])).toEqual([
-      'cidrs[2] "10.0.0.1/32" is a duplicate',
-      'cidrs[4] "10.0.0.2/32" is a duplicate',
-    ]);
-    expect(violations(['10.0.0.0/33'])).toEqual(['cidrs[0] "10.0.0.0/33": the prefix must be from 0 to 32']);
-  });
+it('an allowlist rejects duplicates in any spelling, and states what is wrong with an entry', () => {
+  expect(violations(['10.0.0.1', '10.0.0.2', '10.0.0.1/32', '10.0.0.3', '10.0.0.2/32'])).toEqual([
+    'cidrs[2] "10.0.0.1/32" is a duplicate',
+    'cidrs[4] "10.0.0.2/32" is a duplicate',
+  ]);
+  expect(violations(['10.0.0.0/33'])).toEqual(['cidrs[0] "10.0.0.0/33": the prefix must be from 0 to 32']);
 });
 
 describe('a caller', () => {

@@ -68,21 +68,19 @@ describe('a budget', () => {
   });
 });
 
-describe('the check for a summary', () => {
-  const held = reserved(full, 'a', told(), now + 5).next;
-  const one = reserved(EMPTY_BUDGET, 'a', told(), now).next;
-  const used = [1, 2, 3, 4].reduce((budget, i) => withEmail(budget, now + i), one);
+const held = reserved(full, 'a', told(), now + 5).next;
+const one = reserved(EMPTY_BUDGET, 'a', told(), now).next;
+const used = [1, 2, 3, 4].reduce((budget, i) => withEmail(budget, now + i), one);
 
-  it.each<[string, EmailBudget, number, number | undefined]>([
-    ['one minute after a reservation', one, now, now + MINUTE_MS],
-    ['when an email is allowed, for what was held back', held, now + 5, now + EMAIL_WINDOW_MS],
-    ['again, if it was early', held, now + EMAIL_WINDOW_MS - 1, now + EMAIL_WINDOW_MS],
-    ['when an email is allowed, for what was lost', used, now + MINUTE_MS, now + EMAIL_WINDOW_MS],
-    ['soon, if a summary is due', held, now + EMAIL_WINDOW_MS, now + EMAIL_WINDOW_MS + 1],
-    ['not when nothing is left', confirmed(one, 'a').next, now, undefined],
-  ])('comes %s', (_, budget, at, expected) => {
-    expect(nextCheckAt(budget, at)).toBe(expected);
-  });
+it.each<[string, EmailBudget, number, number | undefined]>([
+  ['one minute after a reservation', one, now, now + MINUTE_MS],
+  ['when an email is allowed, for what was held back', held, now + 5, now + EMAIL_WINDOW_MS],
+  ['again, if it was early', held, now + EMAIL_WINDOW_MS - 1, now + EMAIL_WINDOW_MS],
+  ['when an email is allowed, for what was lost', used, now + MINUTE_MS, now + EMAIL_WINDOW_MS],
+  ['soon, if a summary is due', held, now + EMAIL_WINDOW_MS, now + EMAIL_WINDOW_MS + 1],
+  ['not when nothing is left', confirmed(one, 'a').next, now, undefined],
+])('the check for a summary comes %s', (_, budget, at, expected) => {
+  expect(nextCheckAt(budget, at)).toBe(expected);
 });
 
 describe('a summary', () => {
