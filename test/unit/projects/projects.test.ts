@@ -45,11 +45,8 @@ describe('a project in a response', () => {
   });
 });
 
-it.each([
-  [{ name: 'Pay at http://evil.example' }, ['name must not contain ://']],
-  [{ emails: ['a@example.com', 'A@Example.com'] }, ['emails[1] "A@Example.com" is a duplicate']],
-])('a change of a project to %j has the violations %j', (change, violations) => {
-  expect(violationsOf(ChangeProject, change)).toEqual(violations);
+it('a change of a project to a name with a link is rejected', () => {
+  expect(violationsOf(ChangeProject, { name: 'Pay at http://evil.example' })).toEqual(['name must not contain ://']);
 });
 
 it('a share of the request rate has projects, and a key of the same length as the others, so that no key is a prefix of another', () => {
