@@ -15,7 +15,9 @@ interface Query {
 
 // `test/stack/flows/alarms.test.ts` fires each of them for its cause.
 describe('an alarm', () => {
-  it('links to a section of the runbook, whose contents list every section', () => {
+  it('links to a section of the runbook in the repository of the checkout, whose contents list every section', () => {
+    const { stdout } = spawnSync('git', ['remote', 'get-url', 'origin'], { encoding: 'utf8' });
+    const url = runbookOf(stdout.trim());
     const runbook = readFileSync('infra/RUNBOOK.md', 'utf8');
     const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
     const sections = headings.map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
@@ -24,13 +26,8 @@ describe('an alarm', () => {
     for (const { AlarmDescription } of alarms) {
       const [, section] = /infra\/RUNBOOK\.md#([\w-]+)$/.exec(AlarmDescription) ?? [];
       expect(sections).toContain(section);
+      expect(AlarmDescription).toContain(` ${url}#`);
     }
-  });
-
-  it('links to the repository of the checkout', () => {
-    const { stdout } = spawnSync('git', ['remote', 'get-url', 'origin'], { encoding: 'utf8' });
-    const url = runbookOf(stdout.trim());
-    for (const { AlarmDescription } of alarms) expect(AlarmDescription).toContain(` ${url}#`);
   });
 
   it.each([
