@@ -60,19 +60,14 @@ describe('endpoints', () => {
     expect(await own.suspect(webhook, now + 6000, now)).toBe(false);
   });
 
-  describe('beginOutage', () => {
-    it('stores only the first failed attempt', async () => {
-      const { webhook, hook } = await delivering();
-      await own.beginOutage(webhook, now);
-      await own.beginOutage(webhook, now + 1);
-      expect(await hook()).toEqual({ ...webhook, ...failing });
-    });
-
-    it('keeps the time of an earlier pause', async () => {
-      const { webhook, hook } = await delivering({ undeliveredSince: now - 5 });
-      await own.beginOutage(webhook, now);
-      expect(await hook()).toEqual({ ...webhook, failingSince: now, undeliveredSince: now - 5 });
-    });
+  it.each([
+    now,
+    now - 5,
+  ])('stores only the first failed attempt, in an outage since it or a pause: %i', async (since) => {
+    const { webhook, hook } = await delivering(since === now ? {} : { undeliveredSince: since });
+    await own.beginOutage(webhook, now);
+    await own.beginOutage(webhook, now + 1);
+    expect(await hook()).toEqual({ ...webhook, failingSince: now, undeliveredSince: since });
   });
 
   describe('endOutage', () => {
