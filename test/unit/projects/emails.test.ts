@@ -19,30 +19,18 @@ import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
-const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
-const request = {
-  caller: { projectId: 'prj_1', keyId: 'key_1', type: 'admin' },
-  address: '192.0.2.1',
-  baseUrl: 'https://api.example.com/v1-stage',
-} as const;
-
-describe('the email about a security change', () => {
-  it('links to the dashboard in the stage of the request', () => {
-    const { text } = noticeEmail(project, adminKeyCreated({ id: 'key_2', name: null }), request, now);
-    expect(text).toContain('\nhttps://api.example.com/v1-stage/dashboard#/live/keys/key_1\n');
-  });
-
-  it('has no links if the request has no valid host, and no name of a key without one', () => {
-    const { text } = noticeEmail(
-      project,
-      adminKeyCreated({ id: 'key_2', name: null }),
-      { ...request, baseUrl: '' },
-      now,
-    );
-    expect(text).toMatch(/^A request created the admin key key_2\. /);
-    expect(text).not.toMatch(/http|#/);
-    expect(text).toContain('Document Sync Service sends this email because');
-  });
+it('the email about a security change links to the dashboard in the stage of the request, if it has a valid host', () => {
+  const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
+  const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'admin' } as const;
+  const textWith = (baseUrl: string) =>
+    noticeEmail(project, adminKeyCreated({ id: 'key_2', name: null }), { caller, address: '192.0.2.1', baseUrl }, now)
+      .text;
+  const baseUrl = 'https://api.example.com/v1-stage';
+  expect(textWith(baseUrl)).toContain(`\n${baseUrl}/dashboard#/live/keys/key_1\n`);
+  const text = textWith('');
+  expect(text).toMatch(/^A request created the admin key key_2\. /);
+  expect(text).not.toMatch(/http|#/);
+  expect(text).toContain('Document Sync Service sends this email because');
 });
 
 const MINUTE_MS = 60_000;
