@@ -81,19 +81,14 @@ describe('the settings', () => {
   });
 });
 
-describe('a synthesis', () => {
-  const warningsWith = (settings: SettingsInput) => {
-    const { messages } = synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
-    return messages.filter(({ level }) => level !== 'info').map(({ entry }) => String(entry.data));
-  };
-
-  it('warns only about the sender by default', () => {
-    expect(warningsWith({})).toEqual([expect.stringContaining('run npm run init')]);
-  });
-
-  it.each([[{}], [everyOption]])('warns about nothing with a sender and %o', (settings) => {
-    expect(warningsWith({ ...settings, senderEmail: 'a@example.com' })).toEqual([]);
-  });
+it.each<[SettingsInput, unknown[]]>([
+  [{}, [expect.stringContaining('run npm run init')]],
+  [{ senderEmail: 'a@example.com' }, []],
+  [everyOption, []],
+])('a synthesis with %o warns only about a missing sender', (settings, expected) => {
+  const { messages } = synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
+  const warnings = messages.filter(({ level }) => level !== 'info').map(({ entry }) => String(entry.data));
+  expect(warnings).toEqual(expected);
 });
 
 it('cdk.json sets every recommended feature flag of the CDK, and differs for partitions and the validation', () => {
