@@ -26,17 +26,17 @@ describe('projects', () => {
     expect(await get(id)).toBeUndefined();
   });
 
-  describe('a change of what was read', () => {
-    const mark = { email: 'a@example.com', reason: 'bounced', at: now } as const;
-
-    it.each([{ undeliverable: [mark] }, { testEmailAt: now }])('is not made after a change: %j', async (change) => {
-      const project = newProject({ undeliverable: [{ ...mark, email: 'b@example.com' }] });
-      await create(project, newKey());
-      expect(await changeAsRead(project, change, [])).toBe(true);
-      const { also, isWritten } = companion(table);
-      expect(await changeAsRead(project, { testEmailAt: now + 1 }, also)).toBe(false);
-      expect([await isWritten(), recordOf(await get(project.id))]).toEqual([false, { ...project, ...change }]);
-    });
+  const mark = { email: 'a@example.com', reason: 'bounced', at: now } as const;
+  it.each([
+    { undeliverable: [mark] },
+    { testEmailAt: now },
+  ])('are not changed as read after a change: %j', async (change) => {
+    const project = newProject({ undeliverable: [{ ...mark, email: 'b@example.com' }] });
+    await create(project, newKey());
+    expect(await changeAsRead(project, change, [])).toBe(true);
+    const { also, isWritten } = companion(table);
+    expect(await changeAsRead(project, { testEmailAt: now + 1 }, also)).toBe(false);
+    expect([await isWritten(), recordOf(await get(project.id))]).toEqual([false, { ...project, ...change }]);
   });
 
   it('are not resumed during a deletion', async () => {
