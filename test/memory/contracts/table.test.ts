@@ -39,12 +39,9 @@ describe('a table', () => {
   const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const key = { pk: 'TEST#1', sk: 'TEST' };
 
-  it('accepts commands without a layout', async () => {
+  it('accepts commands without a layout, and gets that of the release with its first project', async () => {
     expect(await checked().get(key)).toBeUndefined();
     expect(await checked().write([put({ ...key })])).toEqual([]);
-  });
-
-  it('gets the layout of the release with its first project', async () => {
     await projects(table).create(newProject(), newKey());
     await projects(table).create(newProject(), newKey());
     expect(await table.get(LAYOUT_KEY)).toMatchObject({ layout: LAYOUT });
