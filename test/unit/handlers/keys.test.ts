@@ -159,9 +159,10 @@ describe('rotation', () => {
 const set = (admin: Client, key: string, cidrs: unknown) =>
   admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs } });
 
-it('an allowlist is set with an admin key for the key in the path, and applies to the next request', async () => {
+it('an allowlist is set with an admin key for the key in the path, and applies to the next request with the key or its tokens', async () => {
   const { admin, key } = await service.project();
   const live = await key('live');
+  const token = service.as(await mint(service.as(live), ['*'], ['read']));
   const answer = await set(admin, live, ['127.0.0.2', '2001:0DB8::1']);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({ id: `key_${live.slice(9, 21)}`, cidrs: ['127.0.0.2/32', '2001:db8::1/128'] });
@@ -170,6 +171,8 @@ it('an allowlist is set with an admin key for the key in the path, and applies t
   const client = service.as(live);
   expect(code(await client('GET', '/v1/webhooks'))).toEqual([403, 'ip_not_allowed']);
   expect((await client('GET', '/v1/webhooks', { from: '127.0.0.2' })).status).toBe(200);
+  expect(code(await token('GET', '/v1/documents'))).toEqual([403, 'ip_not_allowed']);
+  expect((await token('GET', '/v1/documents', { from: '127.0.0.2' })).status).toBe(200);
   const spoofed = { headers: { 'X-Forwarded-For': '127.0.0.2' } };
   expect(code(await client('GET', '/v1/webhooks', spoofed))).toEqual([403, 'ip_not_allowed']);
   await set(admin, live, ['::/0']);

@@ -79,15 +79,6 @@ describe('a scoped token', () => {
     expect(body.errors.map(({ field }: { field: string }) => field)).toEqual(['key', 'x', 'fields']);
   });
 
-  it('uses the allowlist of its parent key', async () => {
-    const { admin, ...project } = await service.project();
-    const parent = await project.key('live');
-    const token = service.as(await mint(service.as(parent), ['*'], ['read']));
-    await admin('POST', `/v1/keys/${parent}/allowlist`, { body: { cidrs: ['127.0.0.9'] } });
-    expect(code(await token('GET', '/v1/documents'))).toEqual([403, 'ip_not_allowed']);
-    expect((await token('GET', '/v1/documents', { from: '127.0.0.9' })).status).toBe(200);
-  });
-
   it('works only in its environment', async () => {
     const { admin } = await service.project();
     const minted = await admin('POST', '/v1/tokens?environment=sandbox', {
