@@ -71,8 +71,13 @@ export function dynamoDbActions(
   const index = input.IndexName ? `/index/${input.IndexName}` : '';
   const resource = `${tableArn(input.TableName ?? '')}${index}`;
   const { ProjectionExpression = '', ExpressionAttributeNames = {}, Select } = input;
-  const named = ProjectionExpression.split(',').map((name) => name.trim());
-  const attributes = named.filter(Boolean).map((name) => ExpressionAttributeNames[name] ?? name);
+  const projected = ProjectionExpression.split(',').map((name) => name.trim());
+  // The names of other expressions, such as a filter, count too.
+  const named = new Set([
+    ...projected.filter((name) => name && !name.startsWith('#')),
+    ...Object.values(ExpressionAttributeNames),
+  ]);
+  const attributes = [...named];
   const permission = { action, resource, leadingKeys: leadingKeysOf(input) };
   return [{ ...permission, ...(attributes.length > 0 && { attributes }), ...(Select && { select: Select }) }];
 }

@@ -84,8 +84,9 @@ describe('a request to the table authorizes', () => {
   });
 
   it('a scan for the attributes that it names', () => {
-    const scan = { TableName: 't', ProjectionExpression: '#p, sk', ExpressionAttributeNames: { '#p': 'pk' } };
-    const attributes = ['pk', 'sk'];
+    const names = { ProjectionExpression: '#p, sk', ExpressionAttributeNames: { '#p': 'pk', '#t': 'type' } };
+    const scan = { TableName: 't', ...names, FilterExpression: '#t = :admin' };
+    const attributes = ['sk', 'pk', 'type'];
     expect(asked('Scan', { ...scan, Select: 'SPECIFIC_ATTRIBUTES' })).toEqual([
       { action: 'dynamodb:Scan', resource: 'arn:t', leadingKeys: [], attributes, select: 'SPECIFIC_ATTRIBUTES' },
     ]);

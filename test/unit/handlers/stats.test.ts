@@ -21,10 +21,10 @@ const deleted = { type: 'document.deleted', data: { document_key: 'a', revision:
 
 const statsPages = (client: Client, query: string) => pagesOf(client, `/v1/stats?${query}`);
 
-/** Adds counts of the type `document.changed` to an hour of a webhook. */
-function add(webhookId: string, start: number, counts: Record<string, number>) {
+/** Adds counts of types to an hour of a webhook. */
+function add(webhookId: string, start: number, counts: Record<string, number>, others: Record<string, number> = {}) {
   const named = Object.entries(counts).map(([name, count]) => [`document_changed_${name}`, count] as const);
-  const entries = [{ sequence: '1', counts: Object.fromEntries(named) }];
+  const entries = [{ sequence: '1', counts: { ...Object.fromEntries(named), ...others } }];
   return stats(service.table).add({ webhookId, period: 'hour', start, entries }, 'shard');
 }
 
@@ -147,12 +147,17 @@ describe('the stats', () => {
     expect(pages.map((page) => page.map(({ webhook_id }) => webhook_id))).toEqual([[], [id]]);
   });
 
-  it('have different percentiles when few attempts took long', async () => {
+  it('have percentiles of each type, also when few attempts took long, and none without a response', async () => {
     const live = await (await service.project()).client('live');
     const { id } = await createWebhook(live, service.endpoint().url);
     const bars = { le_10: 94, le_100: 4, le_5000: 2 };
-    await add(id, startOf('hour', service.clock.now()), { delivered: 100, ...bars });
-    expect(await statsOf(live)).toMatchObject([{ latency_ms: { p50: 10, p95: 100, p99: 5000 } }]);
+    const others = { document_deleted_delivered: 1, document_deleted_le_300: 1, sync_completed_attempts_failed: 1 };
+    await add(id, startOf('hour', service.clock.now()), { delivered: 100, ...bars }, others);
+    expect(await statsOf(live)).toMatchObject([
+      { type: 'document.changed', latency_ms: { p50: 10, p95: 100, p99: 5000 } },
+      { type: 'document.deleted', latency_ms: { p50: 300, p95: 300, p99: 300 } },
+      { type: 'sync.completed', latency_ms: { p50: null, p95: null, p99: null } },
+    ]);
   });
 
   it('contain the other changes of a batch when one cannot be read', async () => {
