@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type {
@@ -302,7 +303,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
         | APIGatewayAuthorizerResult
         | undefined;
       if (!decision) return reject(new Problem('unauthorized', 'Send a valid credential.'));
-      expect(decision.principalId).toBe(decision.context?.key_id); // in the access log, also for a token
+      assert.equal(decision.principalId, decision.context?.key_id); // in the access log, also for a token
       const problem = problemOf(decision);
       if (problem) return reject(problem);
       requestContext.authorizer = decision.context as never;
