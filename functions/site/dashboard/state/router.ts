@@ -31,9 +31,10 @@ export function linkTo(
   return `#/${[environment, ...segments].map(encodeURIComponent).join('/')}${search && `?${search}`}`;
 }
 
-export const goTo = (link: string): void => {
+export function goTo(link: string): void {
   location.hash = link;
-};
+  follow(); // at once, because a quick next choice must know this one
+}
 
 /** Returns `goTo` for the end of a request. It does nothing if the user has left the page. */
 export function useGoTo(): typeof goTo {
@@ -61,7 +62,7 @@ export function replaceBy(link: string): void {
   follow();
 }
 
-// The browser sends this event only for links and history navigation.
+// The browser sends this event later, and only for links and history navigation.
 const follow = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
 export function usePlace(): Place {
