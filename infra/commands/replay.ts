@@ -100,8 +100,8 @@ async function failureOf(shell: Shell, functionName: string, key: string, text: 
 
 /** The time of a poll without messages. Long polling asks all servers of SQS. */
 const POLL_SECONDS = 5;
-/** Polls without a new message, which take longer than the 185 seconds for which SQS hides a received message. */
-const MAX_IDLE_POLLS = 40;
+/** How long polls find no new message before the command ends: longer than SQS hides a received message. */
+export const IDLE_SECONDS = 200;
 /** Counts of 0 in a row that end the command, because SQS counts messages with a delay. */
 const CONFIRMATIONS = 3;
 
@@ -115,7 +115,7 @@ async function replaySchedules({ client, say }: Shell, QueueUrl: string) {
   const sent = new Set<string>();
   const left = new Map<string, string>();
   let [idlePolls, confirmations, isWaiting] = [0, 0, false];
-  while (idlePolls < MAX_IDLE_POLLS && confirmations < CONFIRMATIONS) {
+  while (idlePolls * POLL_SECONDS < IDLE_SECONDS && confirmations < CONFIRMATIONS) {
     const handled = sent.size + left.size;
     const { Messages = [] } = await sqs.send(receive);
     for (const { MessageId = '', Body, ReceiptHandle } of Messages) {

@@ -136,7 +136,8 @@ export const promises: Readonly<Record<string, Promised>> = {
     return resourcesOf(template, 'AWS::IAM::Role').flatMap(([role]) => {
       const statements = statementsOf(template, role);
       const missing = encrypted.flatMap(([id, key]) => {
-        const permitted = statements.filter((one) => isOn(one, key)).flatMap(actionsOf);
+        // A condition, such as `kms:ViaService`, could exclude a service.
+        const permitted = statements.filter((one) => isOn(one, key) && !one.Condition).flatMap(actionsOf);
         const used = statements.filter((one) => isOn(one, id)).flatMap(actionsOf);
         return used.flatMap((action) => KEY_ACTIONS[action] ?? []).filter((needed) => !permitted.includes(needed));
       });

@@ -2,6 +2,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
 import { runCommand, type Shell } from '../../infra/commands/command.ts';
+import { IDLE_SECONDS } from '../../infra/commands/replay.ts';
 import { RETRIES, TIMEOUT_MS } from '../../lib/aws/failed-events.ts';
 import { SETTINGS } from '../../lib/aws/runtime.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
@@ -110,6 +111,11 @@ describe.each([
     const ages = mappings.map(({ mapping }) => (mapping.MaximumRecordAgeInSeconds ?? -1) * 1000);
     expect(STUCK_AFTER_MS).toBeGreaterThan(Math.max(...ages));
     expect(STUCK_AFTER_MS).toBeGreaterThanOrEqual(DAY_MS); // the retries of Scheduler
+  });
+
+  it('waits in a replay of schedules until messages of an interrupted one are visible', () => {
+    for (const [id, { VisibilityTimeout }] of Object.entries(queues))
+      expect(VisibilityTimeout ?? 30, id).toBeLessThan(IDLE_SECONDS);
   });
 
   it('keeps work longer than it can take', () => {
