@@ -76,11 +76,8 @@ describe('a function', () => {
 
 it.each(LANES)('the lane %s gives every endpoint the same time', (lane) => {
   const poster = vi.fn(() => async () => Promise.reject());
-  createEntry(
-    `deliver ${lane}`,
-    runtimeWith(async () => ({})),
-    { poster },
-  );
+  const runtime = runtimeWith(async () => ({}));
+  createEntry(`deliver ${lane}`, runtime, { poster });
   expect(poster.mock.calls).toEqual([['public']]); // and no other time limit than the default
 });
 

@@ -72,12 +72,9 @@ export function dynamoDbActions(
   const resource = `${tableArn(input.TableName ?? '')}${index}`;
   const { ProjectionExpression = '', ExpressionAttributeNames = {}, Select } = input;
   const projected = ProjectionExpression.split(',').map((name) => name.trim());
+  const written = projected.filter((name) => name && !name.startsWith('#'));
   // The names of other expressions, such as a filter, count too.
-  const named = new Set([
-    ...projected.filter((name) => name && !name.startsWith('#')),
-    ...Object.values(ExpressionAttributeNames),
-  ]);
-  const attributes = [...named];
+  const attributes = [...new Set([...written, ...Object.values(ExpressionAttributeNames)])];
   const permission = { action, resource, leadingKeys: leadingKeysOf(input) };
   return [{ ...permission, ...(attributes.length > 0 && { attributes }), ...(Select && { select: Select }) }];
 }

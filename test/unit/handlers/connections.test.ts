@@ -151,19 +151,19 @@ describe('a check', () => {
   });
 
   it('ends each connection of its batch, also those with one id in several projects and environments', async () => {
-    const projects = [await service.project(), await service.project()];
-    const spaces = projects.flatMap(({ id, client }) =>
-      (['live', 'sandbox'] as const).map((environment) => ({ projectId: id, environment, client })),
-    );
+    const clients: Client[] = [];
     const Records: object[] = [];
-    for (const { client, ...space } of spaces) {
-      await renew(await client(space.environment === 'live' ? 'live' : 'test'), 'laptop-1');
-      Records.push(queueRecord(`${Records.length}`, JSON.stringify({ connectionId: 'laptop-1', ...space })));
-    }
+    for (const project of [await service.project(), await service.project()])
+      for (const [type, environment] of Object.entries({ live: 'live', test: 'sandbox' })) {
+        const client = await project.client(type as 'live' | 'test');
+        await renew(client, 'laptop-1');
+        clients.push(client);
+        const check = { connectionId: 'laptop-1', projectId: project.id, environment };
+        Records.push(queueRecord(environment + project.id, JSON.stringify(check)));
+      }
     service.clock.skip(60_000);
     expect(await service.invoke('check-connection', { Records })).toEqual({ batchItemFailures: [] });
-    for (const { client, environment } of spaces)
-      expect(await lost(await client(environment === 'live' ? 'live' : 'test'))).toHaveLength(1);
+    for (const client of clients) expect(await lost(client)).toHaveLength(1);
   });
 
   it('schedules another one for a lease that is renewed while it ends', async () => {
