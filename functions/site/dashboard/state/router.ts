@@ -33,7 +33,7 @@ export function linkTo(
 
 export function goTo(link: string): void {
   location.hash = link;
-  follow(); // at once, because a quick next choice must know this one
+  follow(); // immediately, because a quick next choice must include this one
 }
 
 /** Returns `goTo` for the end of a request. It does nothing if the user has left the page. */
