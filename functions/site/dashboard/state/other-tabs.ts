@@ -2,8 +2,8 @@ import { isIdle, lastUseAt, rememberedKey } from './remembered-key.ts';
 
 type Message = { type: 'ask' } | { type: 'answer'; key: string; usedAt: number } | { type: 'sign-out' };
 
-/** Tabs can be signed in with different keys. A new tab waits this long for other answers, and takes the tab used last. */
-const ANSWERS_MS = 50;
+/** Tabs can be signed in with different keys. A new tab waits this long for other answers, also of busy tabs, and takes the tab used last. */
+const ANSWERS_MS = 200;
 
 /** Tabs of this dashboard in the same browser exchange the key here. Only pages of the same origin can join, and nothing is stored. */
 const channelName = (): string => `dashboard ${location.pathname}`;
