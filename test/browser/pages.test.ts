@@ -19,9 +19,10 @@ const service = useService();
 const dashboard = useDashboard(service);
 
 // A script counts, in the page, the requests without a complete response, and notes each saved file, each copied text, and what
-// a timer repeats. It refreshes the page while other users change everything, and after they have undone it, and returns the titles
-// and buttons of the dialogs at both times.
+// a timer repeats. It waits until no request starts anymore, because one can follow from the response to another. It refreshes the page
+// while other users change everything, and after they have undone it, and returns the titles and buttons of the dialogs at both times.
 declare let pending: number;
+declare function untilQuiet(isQuiet: () => boolean): Promise<void>;
 declare function othersChange(): Promise<string[]>;
 declare const saved: string[];
 declare const repeated: Map<() => void, number>;
@@ -88,14 +89,20 @@ async function openDashboard(place: string, environment = 'live') {
     let blob: Blob;
     let others: string | undefined;
     let isReading = 0;
+    let started = 0;
     let change: Promise<string[]> | undefined;
+    const untilQuiet = async (isQuiet: () => boolean) => {
+      for (let quiet = 0, before = started; quiet < 3; before = started) {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        quiet = isQuiet() && started === before ? quiet + 1 : 0;
+      }
+    };
     const refreshTwice = async () => {
       const titles: string[] = [];
       for (const step of ['change', 'undo']) {
         others = step; // sent as a header with every read
         for (const act of repeated.keys()) act();
-        for (let quiet = 0; quiet < 3; quiet = isReading === 0 ? quiet + 1 : 0)
-          await new Promise((resolve) => setTimeout(resolve, 30));
+        await untilQuiet(() => isReading === 0);
         titles.push(
           Array.from(
             document.querySelectorAll('dialog:not(.drawer) :is(h2, button)'),
@@ -124,12 +131,14 @@ async function openDashboard(place: string, environment = 'live') {
       pending: 0,
       saved: [],
       repeated: new Map(),
+      untilQuiet,
       othersChange: () => {
         change ??= refreshTwice();
         return change;
       },
       fetch: async (url: URL, { method, headers, ...init }: RequestInit) => {
         const count = method === 'GET' ? 1 : 0;
+        started++;
         pending++;
         isReading += count;
         try {
@@ -172,10 +181,7 @@ async function openDashboard(place: string, environment = 'live') {
   /** Waits until the page shows everything that it loads. Returns the requests since the last call. */
   const settled = async (): Promise<string[]> => {
     const files = await page.evaluate(async () => {
-      for (let quiet = 0; quiet < 3; ) {
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        quiet = pending === 0 && !document.querySelector('.skeleton') ? quiet + 1 : 0;
-      }
+      await untilQuiet(() => pending === 0 && !document.querySelector('.skeleton'));
       for (const details of document.querySelectorAll('details')) details.open = true;
       return saved.splice(0);
     });
