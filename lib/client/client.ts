@@ -14,7 +14,8 @@ export type ProblemDocument = components['schemas']['Problem'];
 
 /**
  * Creates a typed client for every operation. Each `POST` gets an `Idempotency-Key`, unless it has one, so a repeated request takes effect
- * once. Requests are repeated after 429 and 503 responses, after the seconds in `Retry-After`.
+ * once. Requests are repeated after 429 and 503 responses, after the seconds in `Retry-After`. A `DELETE` or a change with a precondition is
+ * not repeated after 503, because the repetition fails with 404 or 412 if the first request took effect.
  */
 export function createClient({ baseUrl, credential, maxRetries = 2, ...options }: ClientOptions): DocumentSyncClient {
   const send = options.fetch ?? fetch;
@@ -24,7 +25,8 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
     async fetch(request) {
       for (let retries = 0; ; retries++) {
         const response = await send(request.clone());
-        if (retries >= maxRetries || (response.status !== 429 && response.status !== 503)) return response;
+        const { status } = response;
+        if (retries >= maxRetries || !(status === 429 || (status === 503 && isRepeatable(request)))) return response;
         await response.body?.cancel();
         await wait(retryAfterOf(response) ?? 1, request.signal);
       }
@@ -38,6 +40,9 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
   });
   return client;
 }
+
+const isRepeatable = ({ method, headers }: Request): boolean =>
+  method === 'GET' || (method !== 'DELETE' && !headers.has('If-Match') && !headers.has('If-None-Match'));
 
 /** Rejects when the caller aborts the request. */
 const wait = (seconds: number, signal: AbortSignal): Promise<void> =>

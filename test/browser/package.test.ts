@@ -126,6 +126,31 @@ describe('the npm package', () => {
     expect(await runModule(source)).toEqual([[201, 503, 500, 503], 'AbortError', 9, 3, [2000, 3_600_000, 1000, 1000]]);
   });
 
+  it('repeats a change after 503 only if the repetition succeeds when the first request took effect', async () => {
+    const source = `
+      import { createClient } from '@document-sync-service/client';
+      globalThis.setTimeout = (act) => void act();
+      let sent = 0;
+      const send = async () => new Response(null, { status: sent++ === 0 ? 503 : 204 });
+      const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
+      const [path, body] = ['/v1/documents/{key}', { fields: {} }];
+      const counts = [];
+      for (const [method, header] of ${JSON.stringify([
+        ['PUT', {}],
+        ['PATCH', {}],
+        ['GET', { 'If-None-Match': '"1"' }],
+        ['PUT', { 'If-Match': '"1"' }],
+        ['PATCH', { 'If-None-Match': '*' }],
+        ['DELETE', {}],
+      ])}) {
+        sent = 0;
+        await client[method](path, { params: { path: { key: 'a' }, header }, ...(method.startsWith('P') && { body }) });
+        counts.push(sent);
+      }
+      console.log(JSON.stringify(counts));`;
+    expect(await runModule(source)).toEqual([2, 2, 2, 1, 1, 1]);
+  });
+
   it('keeps the idempotency key of its caller, and the filters of a list on every page from a given one', async () => {
     const source = `
       import { createClient, entriesOf } from '@document-sync-service/client';
