@@ -120,14 +120,21 @@ describe('the documentation', () => {
   });
 });
 
-it('has tabs and a search in a browser that blocks cookies, which include its storage', async () => {
+it.each([
+  ['blocks cookies, which include its storage', 'localStorage', 'SecurityError'],
+  ['has no more storage', 'setItem', 'QuotaExceededError'],
+])('has tabs and a search in a browser that %s', async (_, failing, error) => {
   const page = await dashboard.open('/docs');
-  await page.addInitScript(() => {
-    const get = () => {
-      throw new DOMException('Access is denied', 'SecurityError');
-    };
-    Object.defineProperty(window, 'localStorage', { get });
-  });
+  await page.addInitScript(
+    ([failing = '', error]) => {
+      const fail = () => {
+        throw new DOMException('Rejected', error);
+      };
+      const isCall = failing in Storage.prototype;
+      Object.defineProperty(isCall ? Storage.prototype : window, failing, isCall ? { value: fail } : { get: fail });
+    },
+    [failing, error],
+  );
   await page.goto(`${service.stack.baseUrl}/docs/receiving`);
   await page.getByRole('tab', { name: 'Go', exact: true }).first().click();
   await page.getByText('hmac.Equal').waitFor();
