@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  fstatSync,
   ftruncateSync,
   openSync,
   readFileSync,
@@ -24,7 +25,7 @@ const Saved = v.object({
 
 /**
  * Opens the file of an export, which only its owner can read. `FILE.position` contains where an interrupted export continues. A page
- * that was written without its position is cut off and written again. Throws `UserError`.
+ * that was written without its position is cut off and written again. Throws `UserError`, also when another process writes the file.
  */
 export function openExport(path: string, id: string) {
   return onPath(path, () => {
@@ -46,6 +47,10 @@ export function openExport(path: string, id: string) {
         const page = Buffer.from(lines.map((line) => `${line}\n`).join(''));
         appendFileSync(descriptor, page);
         bytes += page.length;
+        if (fstatSync(descriptor).size !== bytes)
+          throw new UserError(
+            `Another process writes ${path}. Stop both, delete it and ${positionPath(path)}, and export again.`,
+          );
         if (next === null) rmSync(positionPath(path), { force: true });
         else save(next);
       });

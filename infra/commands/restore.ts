@@ -82,7 +82,7 @@ function restoredName(tableName: string, atMs: number): string {
  * Restores the table of a deployment to a new table, and sets what a restore does not set: the stream, the time to live,
  * point-in-time recovery, deletion protection and tags (DynamoDB Developer Guide, "Restore a table").
  */
-async function restoreTable({ client, wait }: Shell, { tableName }: Deployment, atMs: number) {
+async function restoreTable({ client, wait, say }: Shell, { tableName }: Deployment, atMs: number) {
   const database = client(DynamoDBClient);
   const target = restoredName(tableName, atMs);
   const describe = async (TableName: string): Promise<TableDescription> =>
@@ -101,6 +101,8 @@ async function restoreTable({ client, wait }: Shell, { tableName }: Deployment, 
     const RestoreDateTime = new Date(Math.floor(atMs / 1000) * 1000);
     await database.send(new RestoreTableToPointInTimeCommand({ ...names, RestoreDateTime }));
   }
+  if (found?.TableStatus !== 'ACTIVE')
+    say(`DynamoDB restores the table as ${target}, which can take an hour. If you stop, repeat the command.`);
   const table = await untilActive();
   const update = async (settings: Omit<UpdateTableCommandInput, 'TableName'>) => {
     await database.send(new UpdateTableCommand({ TableName: target, ...settings }));

@@ -405,6 +405,15 @@ describe('the file of an export', () => {
     expect(openExport(path, 'prj_1').position).toEqual({ section: 'keys' });
   });
 
+  it('fails when another process writes the same file', () => {
+    const [first, second] = [openExport(path, 'prj_1'), openExport(path, 'prj_1')];
+    first.write(['{}'], { section: 'keys' });
+    for (const next of [{ section: 'keys' }, null])
+      expect(() => second.write(['{}'], next)).toThrow(`Another process writes ${path}.`);
+    expect(openExport(path, 'prj_1').position).toEqual({ section: 'keys' });
+    expect(readFileSync(path, 'utf8')).toBe('{}\n');
+  });
+
   it.each(['null', '{}'])('keeps the old position when a page before %s cannot be written', (next) => {
     openExport(path, 'prj_1').write(['{}'], { section: 'keys' });
     const script = `import { openExport } from './infra/commands/export-file.ts';
