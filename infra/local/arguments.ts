@@ -57,6 +57,7 @@ export function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
   return {
     port,
     receiverPort: integer('receiver-port', values['receiver-port'] ?? String(nextPort), 0, 65535),
+    isReceiverPortGiven: values['receiver-port'] !== undefined,
     speed,
     concurrency: integer('concurrency', values.concurrency, 1, 1000),
     database,

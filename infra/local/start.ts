@@ -25,6 +25,10 @@ export async function start(options: Arguments): Promise<void> {
   createDirectory(options.directory);
   const kept = options.keep ? openKept(join(options.directory, 'kept', database)) : undefined;
   const receiverPort = kept?.demo?.receiver_port ?? options.receiverPort;
+  if (options.isReceiverPortGiven && ![0, receiverPort].includes(options.receiverPort))
+    throw new UserError(
+      `The kept webhooks call port ${receiverPort}. Omit --receiver-port, or delete ${kept?.directory}.`,
+    );
   const receiverOption = kept?.demo ? undefined : '--receiver-port';
   await Promise.all([requireFreePort(port, '--port'), requireFreePort(receiverPort, receiverOption)]);
 

@@ -71,6 +71,18 @@ describe('npm start', () => {
     });
   });
 
+  it('rejects another port than that of the kept demo endpoint', async () => {
+    const directory = temporaryDirectory();
+    const kept = join(directory, 'kept/memory');
+    mkdirSync(kept, { recursive: true });
+    writeFileSync(join(kept, 'demo.json'), JSON.stringify({ receiver_port: 3001 }));
+    const options = ['--database', 'memory', '--keep', '--receiver-port', '3002'];
+    expect(await npmStart(directory, options).ended).toEqual({
+      code: 1,
+      output: `The kept webhooks call port 3001. Omit --receiver-port, or delete ${kept}.\n`,
+    });
+  });
+
   it('states what to do when the user is not allowed to use a port', async () => {
     const server = http.createServer();
     const denied = () => server.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
