@@ -11,7 +11,7 @@ import { SETTLE_MS } from '../../lib/projects/deletion.ts';
 import { runSchedule } from '../memory/simulation/scenario.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { changed } from '../support/changed.ts';
-import { observeCommands, queueRecord, streamRecord } from '../support/entries.ts';
+import { observeEntries, queueRecord, streamRecord } from '../support/entries.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import type { Command } from '../support/runtime.ts';
 import { newScene, perform, protectedOperations, type Scene } from '../unit/promises/scene.ts';
@@ -156,10 +156,16 @@ async function useOfOperator(scene: Scene): Promise<void> {
   while ((await run('delete')).state !== 'deleted');
 }
 
-observeCommands(useCommand);
-afterAll(() => observeCommands(undefined));
+/** The variables that only a setting or the local stack sets. */
+const NOT_BY_DEFAULT = ['ALLOW_PRIVATE_ENDPOINTS', 'SOURCE_ADDRESSES'];
+/** The variables that each function has read. */
+const read = new Map([...functions.keys()].map((name) => [name, new Set<string>()]));
+const useVariable = (name: string, variable: string) => void read.get(name)?.add(variable);
 
-it('every role has the permissions that its function and AWS need, and no other', async () => {
+observeEntries({ command: useCommand, variable: useVariable });
+afterAll(() => observeEntries(undefined));
+
+it('every function has the variables that it reads, and every role the permissions that its function and AWS need, and no others', async () => {
   useByServices();
   await useOperations();
   await useRareRequests(await newScene());
@@ -170,4 +176,9 @@ it('every role has the permissions that its function and AWS need, and no other'
     await runSchedule({ seed });
   expect([...denied]).toEqual([]);
   expect(unneeded()).toEqual([]);
+  for (const [name, { variables }] of functions) {
+    const set = Object.keys(variables).filter((each) => !each.startsWith('POWERTOOLS_'));
+    const used = [...(read.get(name) ?? [])].filter((each) => !NOT_BY_DEFAULT.includes(each));
+    expect(used.sort(), name).toEqual(set.sort());
+  }
 });

@@ -16,7 +16,7 @@ import * as tokens from '../../functions/tokens.ts';
 import * as webhooks from '../../functions/webhooks.ts';
 import type { Item } from '../../infra/local/memory/expressions.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
-import { LANES, type Lane } from '../../lib/deliveries/lanes.ts';
+import { LANES } from '../../lib/deliveries/lanes.ts';
 import { LANE_QUEUES } from '../../lib/deployment.ts';
 import { type Command, commandOf } from './runtime.ts';
 
@@ -30,7 +30,7 @@ interface Outgoing {
   keeper?: Parameters<typeof fanOut.create>[1];
 }
 
-/** The deployed entries. A function of a lane has the name `deliver LANE`. */
+/** The deployed entries by file. The function of a lane has the name `deliver LANE`. */
 const ENTRIES: Readonly<Record<string, (runtime: Runtime, outgoing: Outgoing) => Handler>> = {
   authorizer: authorizer.create,
   'check-connection': checkConnection.create,
@@ -45,33 +45,40 @@ const ENTRIES: Readonly<Record<string, (runtime: Runtime, outgoing: Outgoing) =>
   stats: stats.create,
   tokens: tokens.create,
   webhooks: webhooks.create,
-  ...Object.fromEntries(LANES.map((lane) => [`deliver ${lane}`, deliverIn(lane)])),
+  deliver: (runtime, { poster }) => deliver.create(runtime, poster),
 };
 
-function deliverIn(lane: Lane) {
-  return (runtime: Runtime, { poster }: Outgoing) =>
-    deliver.create({ ...runtime, variables: { ...runtime.variables, LANE: lane } }, poster);
+/** Observes what a function uses, by its name. */
+interface Observer {
+  command(name: string, command: Command): void;
+  variable(name: string, variable: string): void;
 }
-
-type Observer = (name: string, command: Command) => void;
 let observer: Observer | undefined;
 
-/** Passes the commands of every function that is created later to `observe`. */
-export function observeCommands(observe: Observer | undefined): void {
-  observer = observe;
+/** Passes the commands and environment variables of every function that is created later to an observer. */
+export function observeEntries(next: Observer | undefined): void {
+  observer = next;
 }
 
-export function createEntry(name: string, runtime: Runtime, outgoing: Outgoing = {}): Handler {
-  const create = ENTRIES[name];
+export function createEntry(name: string, given: Runtime, outgoing: Outgoing = {}): Handler {
+  const [entry = '', lane] = name.split(' ');
+  const create = ENTRIES[entry];
   if (!create) throw new Error(`There is no function ${name}`);
-  const observe = observer;
-  if (!observe) return create(runtime, outgoing);
+  const runtime = lane ? { ...given, variables: { ...given.variables, LANE: lane } } : given;
+  const used = observer;
+  if (!used) return create(runtime, outgoing);
   const client = runtime.client({} as never) as unknown as { send(command: object): Promise<object> };
   const send = (command: object) => {
-    observe(name, commandOf(command as never));
+    used.command(name, commandOf(command as never));
     return client.send(command);
   };
-  return create({ ...runtime, client: () => ({ send }) as never }, outgoing);
+  const variables = new Proxy(runtime.variables, {
+    get(values, variable: string) {
+      used.variable(name, variable);
+      return values[variable];
+    },
+  });
+  return create({ ...runtime, variables, client: () => ({ send }) as never }, outgoing);
 }
 
 /** The function that each queue feeds, by the variable with the URL of the queue. */
