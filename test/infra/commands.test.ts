@@ -194,6 +194,18 @@ it.each([
   await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());
 });
 
+it('the region is that of the profile if no variable sets one', async () => {
+  const file = join(temporaryDirectory(), 'config');
+  writeFileSync(file, '[default]\nregion = eu-south-1\n');
+  const variables = { AWS_REGION: undefined, AWS_DEFAULT_REGION: undefined, AWS_PROFILE: undefined };
+  for (const [name, value] of Object.entries({ ...variables, AWS_CONFIG_FILE: file })) vi.stubEnv(name, value);
+  const execute = async (_: unknown, { client }: Shell) => {
+    expect(await client(LambdaClient).config.region()).toBe('eu-south-1');
+    return 0;
+  };
+  await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());
+});
+
 const FAILED = { $metadata: {} };
 const NO_CREDENTIALS = 'Could not load credentials from any providers';
 it.each([

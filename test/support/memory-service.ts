@@ -144,7 +144,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   const entries = new Map<string, Handler>();
   /** Performs an invocation in the one execution environment of a function. */
   async function invoke(name: string, event: unknown): Promise<unknown> {
-    const entry = entries.get(name) ?? createEntry(name, runtime, isPosting ? {} : { poster: () => post });
+    const entry =
+      entries.get(name) ??
+      createEntry(name, runtime, { keeper: () => async () => {}, ...(!isPosting && { poster: () => post }) });
     entries.set(name, entry);
     const invocation: Invocation = { name, pending: new Set(), isOver: false };
     try {

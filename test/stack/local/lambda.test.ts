@@ -87,6 +87,14 @@ describe('a function that fails', () => {
   });
 });
 
+it('one environment starts at a time, and none for work that others can do', async () => {
+  const start = vi.fn(() => ({ ready: new Promise(() => {}) }) as unknown as ExecutionEnvironment);
+  const pool = new EnvironmentPool({ maxSize: 16, start });
+  for (let i = 0; i < 3; i++) void pool.acquire();
+  await new Promise(setImmediate);
+  expect(start).toHaveBeenCalledTimes(1);
+});
+
 it('an environment stops after a minute without use, and not during an invocation, for whose end others wait', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -101,6 +101,21 @@ describe('an event', () => {
   });
 });
 
+it('a batch of 100 is stored completely or not at all, whichever write fails', async () => {
+  const client = await (await service.project()).client('live');
+  const body = { events: Array.from({ length: 100 }, () => changed()) };
+  const seen: [status: number, stored: number][] = [];
+  for (let failing = 1; seen.at(-1)?.[0] !== 202; failing++) {
+    let writes = 0;
+    const isFailing = (name: string) => name === 'TransactWrite' && ++writes === failing;
+    service.faults.command = (name) => (isFailing(name) ? new Error('The write failed') : undefined);
+    const { status } = await client('POST', '/v1/events/batch', { body });
+    service.faults.command = () => undefined;
+    seen.push([status, (await all(client, 'limit=100')).length]);
+  }
+  expect(seen).toEqual([...Array(seen.length - 1).fill([500, 0]), [202, 100]]);
+});
+
 it('a large event is rejected alone and in a batch, and nothing is stored', async () => {
   const client = await (await service.project()).client('live');
   const event = (bytes: number) => changed({ note: 'x'.repeat(bytes) });

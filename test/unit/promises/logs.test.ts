@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/http/operations.ts';
-import { changing, newScene, perform, type Scene } from './scene.ts';
+import { CONTENT, changing, newScene, perform, type Scene } from './scene.ts';
 
 const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];
 const MESSAGE = ['message_id', 'receive_count'];
@@ -13,6 +13,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'delivery.not_attempted': [...DELIVERY, 'reason'],
   'delivery.handling_failed': [...DELIVERY, ...MESSAGE],
   'event.fan_out_failed': ['event_id'],
+  'event.set_aside': ['event_id'],
   'stats.adding_failed': ['changes'],
   'stats.change_unreadable': ['keys'],
   'key.use_not_recorded': ['key_id', 'error'],
@@ -36,8 +37,6 @@ const IDS: Readonly<Record<string, RegExp>> = {
   key_id: /^key_/,
 };
 
-/** A text that only requests contain. */
-const CONTENT = 'content-of-a-request';
 /** The part of a credential that is its secret begins before this length. */
 const SECRET_LENGTH = 30;
 
@@ -110,6 +109,18 @@ describe('the log has only known fields, with ids of their kind and without cred
           name === command && failing.length > 0 ? Promise.reject(failing.pop()) : act();
       });
     }
+  });
+
+  it.each(changing)('a request and its work, of which SQS refuses the first messages: %s', async (id) => {
+    await expectSafeLog(async (scene) => {
+      let calls = 0;
+      scene.service.faults.aroundAll = async ({ name, input }, act) => {
+        if (name !== 'SendMessageBatch' || ++calls > 3) return act();
+        const refused = { Code: 'Refused', Message: 'Refused', SenderFault: calls > 1 };
+        return { Failed: input.Entries.map(({ Id }: { Id: string }) => ({ Id, ...refused })) };
+      };
+      await perform(scene, id);
+    });
   });
 
   it.each(['FIGURES', 'KEY'])('requests and their work, in which nothing can be written to %s', async (partition) => {

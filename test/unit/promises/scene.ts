@@ -57,7 +57,9 @@ export function scenesOf(build: () => Promise<Scene>): () => Promise<Scene> {
 
 export const newScene = scenesOf(buildScene);
 
-const CHANGE = { revision: 2, changes: [{ field: 'a', old_value: 1, new_value: 2, origin: 'n' }] };
+/** A text that only contents of requests contain. */
+export const CONTENT = 'content-of-a-request';
+const CHANGE = { revision: 2, changes: [{ field: 'a', old_value: 1, new_value: CONTENT, origin: 'n' }] };
 const published = (document_key: string) => ({ type: 'document.changed', data: { ...CHANGE, document_key } });
 
 type RequestOf = (scene: Scene, n: number) => [path: string, body?: object];
@@ -83,8 +85,8 @@ const changes = {
   recover: ({ webhook }) => [`/v1/webhooks/${webhook.id}/recover`, { enable: true, since: '2020-01-01T00:00:00Z' }],
   publishEvent: () => ['/v1/events', published('w:2')],
   publishEvents: () => ['/v1/events/batch', { events: [published('w:3'), published('w:4')] }],
-  putDocument: (_, n) => ['/v1/documents/doc', { fields: { a: `put ${n}` } }],
-  patchDocument: (_, n) => ['/v1/documents/doc', { fields: { [`b${n}`]: 3 }, base_revision: 1 }],
+  putDocument: (_, n) => ['/v1/documents/doc', { fields: { a: `${CONTENT} ${n}` } }],
+  patchDocument: (_, n) => ['/v1/documents/doc', { fields: { [`b${n}`]: CONTENT }, base_revision: 1 }],
   deleteDocument: () => ['/v1/documents/doc'],
   sync: (_, n) => [
     '/v1/sync',
@@ -93,7 +95,7 @@ const changes = {
       sync_id: `cycle-${n}`,
       pattern: '*',
       known: {},
-      push: [{ op: 'patch', document_key: 'doc', fields: { [`c${n}`]: 4 }, base_revision: 1 }],
+      push: [{ op: 'patch', document_key: 'doc', fields: { [`c${n}`]: CONTENT }, base_revision: 1 }],
     },
   ],
   renewConnection: () => ['/v1/connections/phone', { node_id: 'n', lease_seconds: 60 }],
