@@ -29,6 +29,7 @@ describe('an event', () => {
     ['is not recorded for a disabled webhook of other types', { status: 'disabled', events: ['sync.completed'] }, {}],
     ['goes to a webhook created in its millisecond', { createdAt: now }, { new: ['whk_1'] }],
     ['does not go to a webhook created after it', { createdAt: now + 1 }, {}],
+    ['goes to a webhook that has since subscribed to other events, too', { subscribedAt: now + 1 }, { new: ['whk_1'] }],
     ['goes to a webhook with a pattern for its document', { documents: ['a', 'org:acme:*'] }, { new: ['whk_1'] }],
     ['does not go to a webhook for other documents', { documents: ['org:acme', 'org:other:*'] }, {}],
   ])('%s', (_, overrides, expected) => {
