@@ -88,10 +88,11 @@ export class Delivery extends Construct {
 
   private createDeliver(id: string, lane: Lane, props: DeliveryProps, batches: Batches): BundledFunction {
     const { settings, table, sender, dashboardUrl, egress } = props;
+    const queueUrls = Object.fromEntries(LANES.map((each) => [LANE_QUEUES[each], this.queues[each].queueUrl]));
     const deliver = new BundledFunction(this, id, {
       name: 'deliver',
       description: `Sends signed deliveries and schedules their retries (${lane} lane)`,
-      environment: { LANE: lane, DASHBOARD_URL: dashboardUrl },
+      environment: { LANE: lane, ...queueUrls, DASHBOARD_URL: dashboardUrl },
       timeout: Duration.seconds(30),
       egress,
       feedsItself: true, // a run has at most six attempts, and a recovery ends with its window

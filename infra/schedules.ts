@@ -14,13 +14,11 @@ export class Schedules extends Construct {
    * schedule's dead-letter queue"). SQS cannot move them back, so `infra/commands/replay.ts` sends them.
    */
   readonly failures: Queue;
-  private readonly queue: Queue;
   private readonly group: CfnScheduleGroup;
   private readonly role: Role;
 
   constructor(scope: Construct, id: string, queue: Queue) {
     super(scope, id);
-    this.queue = queue;
     this.failures = createQueue(this, 'FailedSchedules');
     this.group = new CfnScheduleGroup(this, 'Group');
     pinLogicalId(this.group, 'RetrySchedules');
@@ -34,7 +32,6 @@ export class Schedules extends Construct {
 
   /** Allows a function to create schedules in this group, and to pass them their role. */
   grantSchedule(fn: BundledFunction): void {
-    fn.addEnvironment('DELIVERIES_QUEUE_URL', this.queue.queueUrl);
     fn.addEnvironment('SCHEDULE_GROUP', this.group.ref);
     fn.addEnvironment('SCHEDULE_ROLE_ARN', this.role.roleArn);
     fn.addEnvironment('SCHEDULE_DLQ_ARN', this.failures.queueArn);

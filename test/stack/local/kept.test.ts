@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import { targetOf } from '../../../infra/commands/target.ts';
 import { openState } from '../../../infra/local/services/state.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
-import { freePort } from '../../support/endpoints.ts';
 import { npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
@@ -37,7 +36,7 @@ it.each([
   await eventually(async () => (await before.client('GET', path)).body.attempts?.length === 3);
   await first.stop('SIGKILL');
   endpoint.behave(200);
-  const second = start('--receiver-port', String(await freePort())); // the stored webhook calls the first one
+  const second = start();
   const after = await second.ready(); // with its own stack.json
   expect(after.stack.base_url).not.toBe(before.stack.base_url);
   expect(after.stack.keys).toEqual(before.stack.keys);
