@@ -1,10 +1,5 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, expect, it } from 'vitest';
 import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
-import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
-import { dynamoDbActions } from '../../infra/local/services/dynamodb-request.ts';
-import { LocalIam, type RequestContext } from '../../infra/local/services/iam.ts';
-import { ACCOUNT, REGION } from '../../infra/local/template.ts';
 import { SET_ASIDE_PREFIX } from '../../lib/deployment.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { SETTLE_MS } from '../../lib/projects/deletion.ts';
@@ -12,73 +7,15 @@ import { runSchedule } from '../memory/simulation/scenario.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { changed } from '../support/changed.ts';
 import { observeEntries, queueRecord, streamRecord } from '../support/entries.ts';
+import { arn, lastPart, permissionsOf } from '../support/permissions.ts';
 import { createWebhook, publish } from '../support/requests.ts';
-import type { Command } from '../support/runtime.ts';
 import { newScene, perform, protectedOperations, type Scene } from '../unit/promises/scene.ts';
 
 const template = readTemplate();
-const iam = new LocalIam(template);
-const arn = (service: string, resource: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
-const lastPart = (url = '') => url.split('/').at(-1) ?? '';
-
-/** The functions of the template by their names in `functions/`, those of lanes with their lane. */
-const functions = new Map(
-  template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ id, properties }) => {
-    const variables = properties.Environment?.Variables ?? {};
-    const { POWERTOOLS_SERVICE_NAME: name = '', LANE } = variables;
-    const role = lastPart(properties.Role);
-    return [LANE ? `${name} ${LANE}` : name, { id, role, variables, logs: properties.LoggingConfig.LogGroup }];
-  }),
-);
+const { iam, functions, denied, use, useCommand } = permissionsOf(template);
 
 /** The schedules of the simulation, and the maximum if some permission was not needed yet. Changes of the code move rare calls. */
 const [SCHEDULES, SCHEDULES_MAX] = [100, 1000];
-
-const denied = new Set<string>();
-function use(role: string, action: string, resource: string, context?: RequestContext, isEvidence = true): void {
-  if (!iam.allows(role, action, resource, context, { isEvidence })) denied.add(`${role} ${action} ${resource}`);
-}
-
-/** The commands of the document client that differ from the operation by more than `Item`. */
-const OPERATIONS: Record<string, string> = { Query: 'Query', Scan: 'Scan', TransactWrite: 'TransactWriteItems' };
-/** The members of a command whose values have the types of DynamoDB in the request. */
-const marshalled = (name: string, value: unknown): unknown => {
-  if (name === 'Keys') return (value as object[]).map((key) => marshall(key));
-  const isItem = ['Key', 'Item', 'ExpressionAttributeValues'].includes(name);
-  return isItem ? marshall(value as object, { removeUndefinedValues: true }) : value;
-};
-
-/** The permissions that a command of a function needs. */
-function useCommand(name: string, { name: command, input }: Command): void {
-  const { role, variables = {} } = functions.get(name) ?? {};
-  if (!role) throw new Error(`The template has no function ${name}`);
-  if (command === 'SendMessageBatch') {
-    use(role, 'sqs:SendMessage', arn('sqs', lastPart(variables[lastPart(input.QueueUrl)])));
-    return;
-  }
-  if (command === 'CreateSchedule') {
-    use(role, 'scheduler:CreateSchedule', arn('scheduler', `schedule/${variables.SCHEDULE_GROUP}/${input.Name}`));
-    const context = { 'iam:PassedToService': 'scheduler.amazonaws.com' };
-    use(role, 'iam:PassRole', variables.SCHEDULE_ROLE_ARN ?? '', context);
-    return;
-  }
-  if (command === 'SendEmail') {
-    const context = { 'ses:FromAddress': variables.SENDER_EMAIL ?? '' };
-    for (const resource of ['identity/example.com', `configuration-set/${variables.CONFIGURATION_SET}`])
-      use(role, 'ses:SendEmail', arn('ses', resource), context);
-    return;
-  }
-  const request = JSON.parse(JSON.stringify(input), marshalled);
-  const operation = OPERATIONS[command] ?? `${command}Item`;
-  for (const each of dynamoDbActions(operation, request, () => arn('dynamodb', `table/${variables.TABLE_NAME}`))) {
-    const context = {
-      'dynamodb:LeadingKeys': each.leadingKeys,
-      'dynamodb:Attributes': each.attributes ?? [],
-      ...(each.select && { 'dynamodb:Select': each.select }),
-    };
-    use(role, each.action, each.resource, context, !each.isOfAll);
-  }
-}
 
 /** What Lambda and Scheduler do with the roles (Lambda Developer Guide, "Lambda execution role", and of each event source). */
 function useByServices(): void {

@@ -24,6 +24,7 @@ import { afterFile } from './after-file.ts';
 import { expectConformance } from './conformance.ts';
 import { consumerOf, createEntry, type Handler, queueRecord, scheduledMessage, streamRecord } from './entries.ts';
 import { RecordedDynamoDb } from './memory-table.ts';
+import { requirePermission } from './permissions.ts';
 import { faultsIn } from './receiver.ts';
 import { type Command, isRead, runtimeWith, VARIABLES } from './runtime.ts';
 import { type Answer, type Client, type CreatedProject, projectOf } from './service.ts';
@@ -159,8 +160,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
 
   async function send(command: Command): Promise<object> {
     const around = handling.getStore() ? (faults.around ?? faults.aroundAll) : faults.aroundAll;
-    const act = () => (around ? around(command, () => perform(command)) : perform(command));
     const invocation = invocations.getStore();
+    if (invocation) requirePermission(invocation.name, command);
+    const act = () => (around ? around(command, () => perform(command)) : perform(command));
     if (!invocation || isRead(command.name)) return act();
     const { name, pending, isOver } = invocation;
     if (isOver) late.add(`${name}: ${command.name}`);

@@ -1,0 +1,125 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { inject } from 'vitest';
+import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
+import { dynamoDbActions } from '../../infra/local/services/dynamodb-request.ts';
+import { LocalIam, type RequestContext } from '../../infra/local/services/iam.ts';
+import { ACCOUNT, REGION, type Template } from '../../infra/local/template.ts';
+import { readTemplate } from '../stack/local/gateway.ts';
+import type { Command } from './runtime.ts';
+
+export const arn = (service: string, resource: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
+export const lastPart = (url = '') => url.split('/').at(-1) ?? '';
+
+export type Permissions = ReturnType<typeof permissionsOf>;
+
+/** The commands of the document client that differ from the operation by more than `Item`. */
+const OPERATIONS: Record<string, string> = { Query: 'Query', Scan: 'Scan', TransactWrite: 'TransactWriteItems' };
+/** The members of a command whose values have the types of DynamoDB in the request. */
+const marshalled = (name: string, value: unknown): unknown => {
+  if (name === 'Keys') return (value as object[]).map((key) => marshall(key));
+  const isItem = ['Key', 'Item', 'ExpressionAttributeValues'].includes(name);
+  return isItem ? marshall(value as object, { removeUndefinedValues: true }) : value;
+};
+
+/** The permissions of the functions of a template. `denied` contains those that they used and do not have. */
+export function permissionsOf(template: Template) {
+  const iam = new LocalIam(template);
+
+  /** The functions of the template by their names in `functions/`, those of lanes with their lane. */
+  const functions = new Map(
+    template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ id, properties }) => {
+      const variables = properties.Environment?.Variables ?? {};
+      const { POWERTOOLS_SERVICE_NAME: name = '', LANE } = variables;
+      const role = lastPart(properties.Role);
+      return [LANE ? `${name} ${LANE}` : name, { id, role, variables, logs: properties.LoggingConfig.LogGroup }];
+    }),
+  );
+  const denied = new Set<string>();
+  /** Uses a permission. It is denied if the role does not have it. */
+  function use(role: string, action: string, resource: string, context?: RequestContext, isEvidence = true): void {
+    if (!iam.allows(role, action, resource, context, { isEvidence })) denied.add(`${role} ${action} ${resource}`);
+  }
+
+  /** The permissions that a command of a function needs. */
+  function useCommand(name: string, { name: command, input }: Command): void {
+    const { role, variables = {} } = functions.get(name) ?? {};
+    if (!role) throw new Error(`The template has no function ${name}`);
+    if (command === 'SendMessageBatch') {
+      use(role, 'sqs:SendMessage', arn('sqs', lastPart(variables[lastPart(input.QueueUrl)])));
+      return;
+    }
+    if (command === 'CreateSchedule') {
+      use(role, 'scheduler:CreateSchedule', arn('scheduler', `schedule/${variables.SCHEDULE_GROUP}/${input.Name}`));
+      const context = { 'iam:PassedToService': 'scheduler.amazonaws.com' };
+      use(role, 'iam:PassRole', variables.SCHEDULE_ROLE_ARN ?? '', context);
+      return;
+    }
+    if (command === 'SendEmail') {
+      const context = { 'ses:FromAddress': variables.SENDER_EMAIL ?? '' };
+      for (const resource of ['identity/example.com', `configuration-set/${variables.CONFIGURATION_SET}`])
+        use(role, 'ses:SendEmail', arn('ses', resource), context);
+      return;
+    }
+    const request = JSON.parse(JSON.stringify(input), marshalled);
+    const operation = OPERATIONS[command] ?? `${command}Item`;
+    for (const each of dynamoDbActions(operation, request, () => arn('dynamodb', `table/${variables.TABLE_NAME}`))) {
+      const context = {
+        'dynamodb:LeadingKeys': each.leadingKeys,
+        'dynamodb:Attributes': each.attributes ?? [],
+        ...(each.select && { 'dynamodb:Select': each.select }),
+      };
+      use(role, each.action, each.resource, context, !each.isOfAll);
+    }
+  }
+
+  return { iam, functions, denied, use, useCommand };
+}
+
+/** Whether each kind of command is denied. */
+const known = new Map<string, string | undefined>();
+let deployed: Permissions | undefined;
+
+/** Throws like AWS if the role of a deployed function does not allow a command. Without a synthesized template, everything is allowed. */
+export function requirePermission(name: string, command: Command): void {
+  if (!inject('assembly')) return;
+  const kind = `${name} ${kindOf(command)}`;
+  if (!known.has(kind)) {
+    deployed ??= permissionsOf(readTemplate());
+    deployed.denied.clear();
+    deployed.useCommand(name, command);
+    known.set(kind, [...deployed.denied].join());
+  }
+  const denied = known.get(kind);
+  if (denied)
+    throw Object.assign(new Error(`Not allowed: ${denied}`), { name: 'AccessDeniedException', $metadata: {} });
+}
+
+/** What decides about the permission of a command: its parts with the kinds of their items, and the attributes that they name. */
+function kindOf({ name, input }: Command): string {
+  const parts: [string, Command['input']][] = input.TransactItems?.flatMap(Object.entries) ?? [[name, input]];
+  return parts.map(([kind, part]) => [kind, ...placeOf(part)].join()).join(' ');
+}
+
+function placeOf(part: Command['input']): unknown[] {
+  const {
+    Key,
+    Item,
+    RequestItems = {},
+    KeyConditionExpression = '',
+    ExpressionAttributeNames,
+    ExpressionAttributeValues,
+  } = part;
+  const [value = ''] = /:\w+/.exec(KeyConditionExpression) ?? [];
+  const keys = Object.values(RequestItems as Record<string, { Keys: { pk: string }[] }>).flatMap(({ Keys }) => Keys);
+  const partitions = [(Key ?? Item)?.pk, ExpressionAttributeValues?.[value], ...keys.map(({ pk }) => pk)];
+  const kinds = new Set(partitions.map((each) => String(each).split('#')[0]));
+  const { IndexName, ProjectionExpression, Select, QueueUrl } = part;
+  return [
+    ...kinds,
+    IndexName,
+    ProjectionExpression,
+    Select,
+    QueueUrl,
+    ...Object.values(ExpressionAttributeNames ?? {}),
+  ];
+}
