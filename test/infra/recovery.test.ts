@@ -65,6 +65,16 @@ it.each([
   expect(JSON.parse(readFileSync(deploymentFile, 'utf8'))).toEqual({ ...settings, table });
 });
 
+it('keeps the settings that change during the restore', async () => {
+  const write = (settings: object) =>
+    writeFileSync(deploymentFile, JSON.stringify({ stackName: 'Service', ...settings }));
+  const UpdateContinuousBackups = () => write({ senderEmail: 'b@acme.example', logRetentionDays: 7 });
+  write({ senderEmail: 'a@acme.example' });
+  expect((await restore({ ...using('documents'), UpdateContinuousBackups })).status).toBe(0);
+  const kept = { senderEmail: 'b@acme.example', logRetentionDays: 7, table };
+  expect(JSON.parse(readFileSync(deploymentFile, 'utf8'))).toMatchObject(kept);
+});
+
 it('sets what a restore does not set, each time when the new table is active', async () => {
   let state = 'CREATING';
   const calls: object[] = [];

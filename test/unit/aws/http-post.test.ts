@@ -1,5 +1,6 @@
 import http from 'node:http';
-import type net from 'node:net';
+import net from 'node:net';
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readText } from '../../../infra/local/services/bodies.ts';
 import { httpPost } from '../../../lib/aws/http-post.ts';
@@ -24,6 +25,16 @@ it.each([
   const url = `http://127.0.0.1:${await listen(server)}/`;
   expect(await post({ url, headers: {}, body })).toMatchObject(ok);
   expect(await promise).toEqual([String(Buffer.from(body).length), body]);
+});
+
+it('an internal failure does not contain the request, because it is logged', async () => {
+  const connect = vi.spyOn(net.Socket.prototype, 'connect').mockImplementation(function (this: net.Socket) {
+    return this.destroy(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+  });
+  const request = { url: 'http://127.0.0.1:1/secret', headers: { Authorization: 'secret' }, body: 'secret' };
+  const error = await post(request).catch((thrown) => thrown);
+  connect.mockRestore();
+  expect([error.code, inspect(error, { depth: 9 }).includes('secret')]).toEqual(['EMFILE', false]);
 });
 
 describe('a response', () => {

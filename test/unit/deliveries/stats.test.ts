@@ -82,6 +82,15 @@ it('the changes of a batch are added up by webhook, hour and day, with each atte
   expect(found[0]?.entries.map(({ sequence }) => sequence)).toEqual([String(now), String(now + 1)]);
 });
 
+it('the first hour of a day and the day itself are different, although they start at the same time', () => {
+  const midnight = Date.UTC(2026, 1, 1);
+  const found = tally([change(record({ attempts: [attempt({ at: midnight })] }))]);
+  expect(found.map(({ period, start, entries }) => [period, start, entries.length])).toEqual([
+    ['hour', midnight, 1],
+    ['day', midnight, 1],
+  ]);
+});
+
 it('counts a delivery without an attempt when its run ends', () => {
   const [hour] = tally([change(record({ status: 'skipped', attempt: 0, endedAt: now + HOUR_MS + 1 }))]);
   expect(hour?.start).toBe(now + HOUR_MS);
