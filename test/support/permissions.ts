@@ -10,8 +10,6 @@ import type { Command } from './runtime.ts';
 export const arn = (service: string, resource: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
 export const lastPart = (url = '') => url.split('/').at(-1) ?? '';
 
-export type Permissions = ReturnType<typeof permissionsOf>;
-
 /** The commands of the document client that differ from the operation by more than `Item`. */
 const OPERATIONS: Record<string, string> = { Query: 'Query', Scan: 'Scan', TransactWrite: 'TransactWriteItems' };
 /** The members of a command whose values have the types of DynamoDB in the request. */
@@ -77,7 +75,7 @@ export function permissionsOf(template: Template) {
 
 /** Whether each kind of command is denied. */
 const known = new Map<string, string | undefined>();
-let deployed: Permissions | undefined;
+let deployed: ReturnType<typeof permissionsOf> | undefined;
 
 /** Throws like AWS if the role of a deployed function does not allow a command. Without a synthesized template, everything is allowed. */
 export function requirePermission(name: string, command: Command): void {
