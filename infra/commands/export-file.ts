@@ -41,16 +41,18 @@ export function openExport(path: string, id: string) {
     if (!saved) save(); // before the file, which is not continued without a position
     const descriptor = openSync(path, 'a', 0o600);
     ftruncateSync(descriptor, bytes);
+    const requireAlone = (): void => {
+      if (fstatSync(descriptor).size === bytes) return;
+      throw new UserError(`Another process writes ${path}. When it has ended, repeat the command.`);
+    };
     /** Appends a page. `next` is `null` for the last one. */
     const write = (lines: readonly string[], next: Position | null): void =>
       onPath(path, () => {
         const page = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+        requireAlone();
         appendFileSync(descriptor, page);
         bytes += page.length;
-        if (fstatSync(descriptor).size !== bytes)
-          throw new UserError(
-            `Another process writes ${path}. Stop both, delete it and ${positionPath(path)}, and export again.`,
-          );
+        requireAlone();
         if (next === null) rmSync(positionPath(path), { force: true });
         else save(next);
       });
