@@ -52,7 +52,7 @@ export function openExport(path: string, id: string) {
         requireAlone();
         appendFileSync(descriptor, page);
         bytes += page.length;
-        requireAlone();
+        requireAlone(); // again, because two processes can pass the first check
         if (next === null) rmSync(positionPath(path), { force: true });
         else save(next);
       });

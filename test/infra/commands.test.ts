@@ -182,25 +182,21 @@ it.each<[string, string | RegExp]>([
 });
 
 it.each([
-  'eu-west-1',
-  '',
-])('the region is that of AWS_REGION, unless it is "%s", and of AWS_DEFAULT_REGION', async (given) => {
-  vi.stubEnv('AWS_REGION', given);
-  vi.stubEnv('AWS_DEFAULT_REGION', 'eu-west-2');
-  const execute = async (_: unknown, { client }: Shell) => {
-    expect(await client(LambdaClient).config.region()).toBe(given || 'eu-west-2');
-    return 0;
-  };
-  await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());
-});
-
-it('the region is that of the profile if no variable sets one', async () => {
+  ['eu-west-1', 'eu-west-2', 'eu-west-1'],
+  ['', 'eu-west-2', 'eu-west-2'],
+  [undefined, undefined, 'eu-south-1'],
+])('with AWS_REGION %j, AWS_DEFAULT_REGION %j and a profile, the region is %s', async (region, byDefault, expected) => {
   const file = join(temporaryDirectory(), 'config');
   writeFileSync(file, '[default]\nregion = eu-south-1\n');
-  const variables = { AWS_REGION: undefined, AWS_DEFAULT_REGION: undefined, AWS_PROFILE: undefined };
-  for (const [name, value] of Object.entries({ ...variables, AWS_CONFIG_FILE: file })) vi.stubEnv(name, value);
+  const variables = {
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: byDefault,
+    AWS_PROFILE: undefined,
+    AWS_CONFIG_FILE: file,
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   const execute = async (_: unknown, { client }: Shell) => {
-    expect(await client(LambdaClient).config.region()).toBe('eu-south-1');
+    expect(await client(LambdaClient).config.region()).toBe(expected);
     return 0;
   };
   await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());

@@ -73,51 +73,37 @@ export function permissionsOf(template: Template) {
   return { iam, functions, denied, use, useCommand };
 }
 
-/** Whether each kind of command is denied. */
-const known = new Map<string, string | undefined>();
+/** The permissions that a kind of command lacks, as text. */
+const lacking = new Map<string, string>();
 let deployed: ReturnType<typeof permissionsOf> | undefined;
 
 /** Throws like AWS if the role of a deployed function does not allow a command. Without a synthesized template, everything is allowed. */
 export function requirePermission(name: string, command: Command): void {
   if (!inject('assembly')) return;
   const kind = `${name} ${kindOf(command)}`;
-  if (!known.has(kind)) {
+  if (!lacking.has(kind)) {
     deployed ??= permissionsOf(readTemplate());
     deployed.denied.clear();
     deployed.useCommand(name, command);
-    known.set(kind, [...deployed.denied].join());
+    lacking.set(kind, [...deployed.denied].join());
   }
-  const denied = known.get(kind);
-  if (denied)
-    throw Object.assign(new Error(`Not allowed: ${denied}`), { name: 'AccessDeniedException', $metadata: {} });
+  const text = lacking.get(kind);
+  if (text) throw Object.assign(new Error(`Not allowed: ${text}`), { name: 'AccessDeniedException', $metadata: {} });
 }
 
-/** What decides about the permission of a command: its parts with the kinds of their items, and the attributes that they name. */
+/** A text that is equal for commands with the same permissions: it contains the kinds of their items and the attributes that they name. */
 function kindOf({ name, input }: Command): string {
   const parts: [string, Command['input']][] = input.TransactItems?.flatMap(Object.entries) ?? [[name, input]];
-  return parts.map(([kind, part]) => [kind, ...placeOf(part)].join()).join(' ');
+  return parts.map(([kind, part]) => [kind, ...kindsIn(part), ...namesIn(part)].join()).join(' ');
 }
 
-function placeOf(part: Command['input']): unknown[] {
-  const {
-    Key,
-    Item,
-    RequestItems = {},
-    KeyConditionExpression = '',
-    ExpressionAttributeNames,
-    ExpressionAttributeValues,
-  } = part;
+function kindsIn({ Key, Item, RequestItems, KeyConditionExpression, ...part }: Command['input']): Set<string> {
   const [value = ''] = /:\w+/.exec(KeyConditionExpression) ?? [];
-  const keys = Object.values(RequestItems as Record<string, { Keys: { pk: string }[] }>).flatMap(({ Keys }) => Keys);
-  const partitions = [(Key ?? Item)?.pk, ExpressionAttributeValues?.[value], ...keys.map(({ pk }) => pk)];
-  const kinds = new Set(partitions.map((each) => String(each).split('#')[0]));
-  const { IndexName, ProjectionExpression, Select, QueueUrl } = part;
-  return [
-    ...kinds,
-    IndexName,
-    ProjectionExpression,
-    Select,
-    QueueUrl,
-    ...Object.values(ExpressionAttributeNames ?? {}),
-  ];
+  const keys = Object.values<{ Keys: { pk: string }[] }>(RequestItems ?? {}).flatMap(({ Keys }) => Keys);
+  const partitions = [Key?.pk, Item?.pk, part.ExpressionAttributeValues?.[value], ...keys.map(({ pk }) => pk)];
+  return new Set(partitions.map((each) => String(each).split('#')[0] ?? ''));
+}
+
+function namesIn({ IndexName, ProjectionExpression, Select, QueueUrl, ...part }: Command['input']): unknown[] {
+  return [IndexName, ProjectionExpression, Select, QueueUrl, ...Object.values(part.ExpressionAttributeNames ?? {})];
 }
