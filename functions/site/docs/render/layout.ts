@@ -29,7 +29,7 @@ export function bodyOf(article: Article, chapters: readonly Chapter[], searchInd
 <div class="columns">
 <nav class="pages" aria-label="Documentation"><details open><summary>Contents</summary>${navigation.join('\n')}</details></nav>
 <main id="content" tabindex="-1"${isReference(article) ? ' class="reference"' : ''}>
-${linked(isReference(article) ? withList(article) : article, href)}
+${linked(article, href)}
 ${neighbors(article, chapters, href)}
 </main>
 ${isReference(article) ? '' : onThisPage(article)}
@@ -37,15 +37,6 @@ ${isReference(article) ? '' : onThisPage(article)}
 }
 
 const isReference = ({ name }: Article): boolean => name.startsWith('api-');
-
-/** Adds the list of operations above the first one, for small screens. */
-const withList = (article: Article): Article => ({
-  ...article,
-  html: article.html.replace(
-    '<section class="operation"',
-    () => `<nav class="operations" aria-label="Operations">${sectionsOf(article)}</nav>\n<section class="operation"`,
-  ),
-});
 
 /** Links to the previous page, the next page and the page as Markdown. A page outside of the chapters has none. */
 function neighbors(article: Article, chapters: readonly Chapter[], href: (to: string) => string): string {
