@@ -124,6 +124,14 @@ describe('an endpoint that fails', () => {
     expect(command).toContain(`-H 'webhook-signature: ${first?.headers['webhook-signature']}'`);
     expect(command).toContain("-H 'X-Team: ***'");
     expect(command).toContain(`--data-raw '${first?.body}'`);
+
+    await page.route('**/v1/webhooks/*/deliveries/*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), status: 'canceled' } });
+    });
+    await page.reload();
+    const steps = page.locator('.timeline li', { hasText: 'not attempted' });
+    await expect.poll(() => steps.count()).toBe(6); // of a second redelivery, canceled before its first attempt
   });
 });
 

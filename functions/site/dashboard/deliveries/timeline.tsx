@@ -5,7 +5,11 @@ import type { Delivery } from '../state/api.ts';
 
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
 export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {
-  const attemptsOfRun = status === 'pending' ? [] : latestRun(attempts);
+  const latest = attempts.at(-1);
+  const isLatestComplete = latest && (isSuccess(latest) || latest.number > RETRY_DELAYS_SECONDS.length);
+  // A new run has no attempt yet, or was canceled or skipped before its first one.
+  const isNew = status === 'pending' || (isLatestComplete && (status === 'canceled' || status === 'skipped'));
+  const attemptsOfRun = isNew ? [] : latestRun(attempts);
   const next = isUnderWay(status) ? attemptsOfRun.length : -1;
   const last = attemptsOfRun.at(-1);
   // The earliest times of later attempts, if each attempt fails immediately.

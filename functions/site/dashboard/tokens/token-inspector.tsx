@@ -5,6 +5,7 @@ import { Badge, Button, Facts, Link, Panel } from '../components/basics.tsx';
 import { Input, TextArea } from '../components/field.tsx';
 import { In, Time } from '../components/time.tsx';
 import { useNow } from '../state/hooks.ts';
+import { useSession } from '../state/session.ts';
 import { decodeToken, reachOf, type TokenClaims } from './token.ts';
 
 /** Shows the content of a pasted token and tests it against document keys. The token does not leave the browser. */
@@ -30,9 +31,11 @@ export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => vo
 function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId: string) => void }) {
   const [documentKey, setDocumentKey] = useState('');
   const now = useNow();
+  const { isAdmin } = useSession();
   const key = documentKey.trim();
   const { tokenId, keyId, documents, permissions, issuedAt, expiresAt } = claims;
   const expires = new Date(expiresAt).toISOString();
+  const id = <code>{visible(keyId)}</code>;
   return (
     <>
       <Facts>
@@ -54,9 +57,13 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
           ['Environment', visible(claims.environment)],
           [
             'Key',
-            <Link key="key" to={['keys', keyId]}>
-              <code>{visible(keyId)}</code>
-            </Link>,
+            isAdmin ? (
+              <Link key="key" to={['keys', keyId]}>
+                {id}
+              </Link>
+            ) : (
+              id
+            ),
           ],
           ['Token id', <code key="id">{visible(tokenId)}</code>],
           [
