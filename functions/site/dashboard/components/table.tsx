@@ -13,17 +13,9 @@ interface Selection<Row> {
 
 /** The actions for the selected rows, with their number. It follows the table, so that the rows keep their place. */
 export function ChosenBar({ count, children }: { count: number; children: ComponentChildren }) {
-  const bar = useRef<HTMLDivElement>(null);
-  const isEmpty = count === 0;
-  useLayoutEffect(() => {
-    if (isEmpty) return;
-    return () => {
-      // Otherwise the focus disappears with the button that opened a dialog.
-      if (bar.current?.contains(document.activeElement)) document.querySelector('h1')?.focus();
-    };
-  }, [isEmpty]);
+  if (count === 0) return null;
   return (
-    <div ref={bar} class="selection" hidden={isEmpty}>
+    <div class="selection">
       <span aria-live="polite">{count} selected</span>
       {children}
     </div>
