@@ -7,7 +7,7 @@ interface FieldProps {
   hint?: ComponentChildren;
   /** The member of the request of the form, whose violation is an error of the field. */
   name?: string;
-  /** The entries of a list in one line, because a violation has the number of its entry. */
+  /** The entries of a list, because a violation has the number of its entry. */
   entries?: readonly string[];
   /** Another error. */
   error?: string | undefined;

@@ -1,6 +1,8 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Problem } from '../state/api.ts';
+import type { Json } from '../../../../lib/json.ts';
+import type { Problem, Result } from '../state/api.ts';
+import { parseJson } from '../state/parse-json.ts';
 
 interface Request {
   busy: boolean;
@@ -23,10 +25,7 @@ export function useViolation(name: string | undefined, entries?: readonly string
   }, [shown, name]);
   const problem = form?.problem;
   const sent = useRef(entries);
-  const violation = useMemo(() => {
-    if (name === undefined) return undefined;
-    return sent.current ? wrongEntry(problem, name, sent.current) : violationIn(problem, name);
-  }, [problem, name]);
+  const violation = useMemo(() => name && violationIn(problem, name, sent.current), [problem, name]);
   if (!form?.busy) sent.current = entries; // a later edit does not change the entries of a request
   return violation;
 }
@@ -35,22 +34,16 @@ export function useViolation(name: string | undefined, entries?: readonly string
 export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
-/** The violations of a list with one entry per line, or of the members of an object. */
-function violationIn(problem: Problem | undefined, field: string): string | undefined {
+/** The violations of a member and of its own members or entries. Without `entries`, those of entries must name the entry. */
+function violationIn(problem: Problem | undefined, field: string, entries?: readonly string[]): string | undefined {
   const errors = problem?.errors?.filter((each) => isWithin(each.field, field)) ?? [];
   const texts = errors.map(({ field: place, detail }) => {
     const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(place) ?? [];
-    const part = index === undefined ? name : `line ${Number(index) + 1}`;
-    return part === undefined ? detail : `${part} ${detail}`;
+    const entry = index && entries?.[Number(index)];
+    if (entry) return `contain “${entry}”, which ${detail}`;
+    return name === undefined ? detail : `${name} ${detail}`;
   });
   return texts.length > 0 ? texts.join('; ') : undefined;
-}
-
-/** The violation of a list with all entries in one line, which names the entry. */
-function wrongEntry(problem: Problem | undefined, field: string, entries: readonly string[]): string | undefined {
-  const error = problem?.errors?.find((each) => isWithin(each.field, field));
-  const entry = entries[Number(/\[(\d+)\]/.exec(error?.field ?? '')?.[1])];
-  return error && entry ? `contain “${entry}”, which ${error.detail}` : error?.detail;
 }
 
 const isWithin = (field: string, whole: string): boolean =>
@@ -62,4 +55,18 @@ export function otherProblem(problem: Problem | undefined, fields: Iterable<stri
   if (!problem?.errors) return problem;
   const others = problem.errors.filter(({ field }) => !shown.some((each) => isWithin(field, each)));
   return others.length > 0 ? others.map(({ field, detail }) => `${field} ${detail}.`).join(' ') : undefined;
+}
+
+/** Parses the JSON object that a user entered, or returns the violation of a field. */
+export function objectIn(text: string, field: string): Result<{ [member: string]: Json }> {
+  const violation = (detail: string) => ({
+    problem: { code: 'invalid_json', status: 0, detail: 'The input is invalid.', errors: [{ field, detail }] },
+  });
+  try {
+    const value = parseJson(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { value: value as { [member: string]: Json } } : violation('must be a JSON object');
+  } catch (error) {
+    return violation(`must be JSON. ${(error as Error).message}`);
+  }
 }

@@ -3,10 +3,9 @@ import { visible } from '../../../../lib/printable.ts';
 import { Button, ButtonLink, Form, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { Callout, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
-import { otherProblem, violationOf } from '../components/violations.ts';
-import type { Call, Document, Problem, Result } from '../state/api.ts';
+import { objectIn, otherProblem, violationOf } from '../components/violations.ts';
+import type { Call, Document } from '../state/api.ts';
 import { useDraft, useSending } from '../state/hooks.ts';
-import { parseJson } from '../state/parse-json.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { FieldsInput } from './fields-input.tsx';
@@ -16,20 +15,8 @@ type Fields = Document['fields'];
 const textOf = (fields: Fields): string => visible(JSON.stringify(fields, null, 2));
 export const etagOf = ({ revision }: Pick<Document, 'revision'>): string => `"${revision}"`;
 
-/** Parses fields. Numbers keep their digits. */
-function fieldsOf(text: string): Result<Fields> {
-  const problem = (detail: string): { problem: Problem } => ({ problem: { code: 'invalid_json', status: 0, detail } });
-  try {
-    const value = parseJson(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? { value: value as Fields } : problem('Fields must be a JSON object, such as {"title": "Draft"}.');
-  } catch (error) {
-    return problem(`Fields must be JSON. ${(error as Error).message}.`);
-  }
-}
-
 function put(call: Call, key: string, text: string, headers: { 'If-Match': string } | { 'If-None-Match': string }) {
-  const { value: fields, problem } = fieldsOf(text);
+  const { value: fields, problem } = objectIn(text, 'Fields');
   if (problem) return Promise.resolve({ problem });
   return call('PUT /v1/documents/{key}', { path: { key }, headers, body: { fields } });
 }

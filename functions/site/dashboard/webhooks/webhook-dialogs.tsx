@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
-import type { Json } from '../../../../lib/json.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Select, TextArea } from '../components/field.tsx';
-import type { Problem, Webhook } from '../state/api.ts';
-import { parseJson } from '../state/parse-json.ts';
+import { objectIn } from '../components/violations.ts';
+import type { Webhook } from '../state/api.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { SecretFields, signingSecret } from './secret-fields.tsx';
@@ -23,10 +22,10 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
   const types = useRead('GET /v1/event-types', {});
   const sample = types.value?.data.find(({ name }) => name === type)?.sample.data;
   const text = edited ?? (sample ? JSON.stringify(sample, null, 2) : '');
-  // Without a change, the service sends its sample with the current time.
-  const data = edited === undefined ? undefined : objectIn(edited);
   const send = async () => {
-    if (edited !== undefined && data === undefined) return { problem: NO_OBJECT };
+    // Without a change, the service sends its sample with the current time.
+    const { value: data, problem } = edited === undefined ? {} : objectIn(edited, 'data');
+    if (problem) return { problem };
     return call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type, data } });
   };
   return (
@@ -53,24 +52,6 @@ export function TestDialog({ of: { id, events }, onClose }: DialogProps) {
       <TextArea label="Data" name="data" rows={8} value={text} onInput={setEdited} />
     </Confirm>
   );
-}
-
-const NO_OBJECT: Problem = {
-  code: 'invalid_json',
-  status: 0,
-  detail: 'The data is invalid.',
-  errors: [{ field: 'data', detail: 'must be a JSON object' }],
-};
-
-/** The JSON object in a text, with the digits of its numbers. `undefined` if it is something else. */
-function objectIn(text: string): { [member: string]: Json } | undefined {
-  try {
-    const value = parseJson(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as { [member: string]: Json }) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export function RotateSecretDialog({ of: { id }, onClose }: DialogProps) {

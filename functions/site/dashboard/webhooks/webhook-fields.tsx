@@ -3,7 +3,7 @@ import { MAX_PER_SECOND } from '../../../../lib/deliveries/rate-limit.ts';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
 import { Choices, Input, TextArea } from '../components/field.tsx';
 import type { Form } from '../state/hooks.ts';
-import { hiddenIn } from './webhook-text.ts';
+import { linesOf, problemIn } from './webhook-text.ts';
 
 export interface Values {
   url: string;
@@ -24,7 +24,7 @@ interface FieldsProps {
 }
 
 /** The fields of a new and of an edited webhook. */
-export function WebhookFields({ of: { value, field }, saved = '' }: FieldsProps) {
+export function WebhookFields({ of: { value, field }, saved }: FieldsProps) {
   const [isUsed] = useState(value.documents !== '' || value.headers !== '' || value.max_per_second !== '');
   return (
     <>
@@ -52,12 +52,13 @@ export function WebhookFields({ of: { value, field }, saved = '' }: FieldsProps)
               <code>org:acme:*</code>.
             </>
           }
+          entries={linesOf(value.documents)}
           {...field('documents')}
         />
         <TextArea
           label="Custom headers"
           hint="Optional. Sent with every request, one per line, as in “X-Tenant: acme”. Values are hidden once they are saved."
-          error={hiddenIn(value.headers, saved)}
+          error={problemIn(value.headers, saved)}
           {...field('headers')}
         />
         <Input

@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks';
 import { ActionForm } from '../components/action-form.tsx';
 import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
 import { RestoredDraft } from '../components/feedback.tsx';
-import type { ResponseOf, Result, Webhook } from '../state/api.ts';
+import type { Problem, ResponseOf, Result, Webhook } from '../state/api.ts';
 import { useDraft } from '../state/hooks.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { SecretFields, signingSecret } from './secret-fields.tsx';
 import { type Values, WebhookFields } from './webhook-fields.tsx';
-import { headersOf, headerText, hiddenIn, limitOf, limitText, linesOf } from './webhook-text.ts';
+import { headersOf, headerText, limitOf, limitText, linesOf, problemIn } from './webhook-text.ts';
 
 const bodyOf = ({ url, events, description, documents, headers, max_per_second }: Values) => ({
   url: url.trim(),
@@ -18,6 +18,12 @@ const bodyOf = ({ url, events, description, documents, headers, max_per_second }
   max_per_second: limitOf(max_per_second),
   headers: headersOf(headers),
 });
+
+/** The problem of headers that cannot be sent. Their field shows it. */
+function unsendable(headers: string, saved?: string): { problem: Problem } | undefined {
+  const detail = problemIn(headers, saved);
+  return detail === undefined ? undefined : { problem: { code: 'invalid_request', status: 0, detail, errors: [] } };
+}
 
 export function NewWebhook() {
   const { call, environment, reveal } = useSession();
@@ -43,10 +49,8 @@ export function NewWebhook() {
       <Panel>
         <ActionForm
           action="Save"
-          act={() =>
-            call('POST /v1/webhooks', {
-              body: { ...bodyOf(draft.value), secret },
-            })
+          act={async () =>
+            unsendable(draft.value.headers) ?? call('POST /v1/webhooks', { body: { ...bodyOf(draft.value), secret } })
           }
           onDone={done}
           others={
@@ -81,8 +85,8 @@ export function EditWebhook({ of: loaded, onDone }: { of: Webhook; onDone: () =>
   const draft = useDraft<Partial<Values>>(webhook.id, {});
   const value = { ...saved, ...draft.value };
   const save = async (): Promise<Result<Webhook>> => {
-    const hidden = hiddenIn(value.headers, saved.headers);
-    if (hidden !== undefined) return { problem: { code: 'invalid_request', status: 0, detail: hidden, errors: [] } };
+    const problem = unsendable(value.headers, saved.headers);
+    if (problem) return problem;
     const isEdited = (name: keyof Values) => String(value[name]) !== String(saved[name]);
     const body = Object.fromEntries(Object.entries(bodyOf(value)).filter(([name]) => isEdited(name as keyof Values)));
     return call('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body });

@@ -34,10 +34,12 @@ export const headerText = (headers: Headers): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** A change of headers sends all of them, so this returns a problem if a value is still hidden. */
-export function hiddenIn(text: string, saved: string): string | undefined {
+/** Returns why a text cannot be sent as headers. A change of headers sends all of them, also those with a hidden value. */
+export function problemIn(text: string, saved = ''): string | undefined {
   if (text === saved) return undefined;
-  const [name] = Object.entries(headersOf(text)).find(([, value]) => value === HIDDEN) ?? [];
+  const headers = headersOf(text);
+  if (Object.keys(headers).length < linesOf(text).length) return 'need a different name in each line';
+  const [name] = Object.entries(headers).find(([, value]) => value === HIDDEN) ?? [];
   return name === undefined ? undefined : `need the value of ${name} again, because saved values are hidden`;
 }
 

@@ -7,9 +7,9 @@ import { isUnstable, latencyText } from '../../../../functions/site/dashboard/we
 import {
   headersOf,
   headerText,
-  hiddenIn,
   limitOf,
   linesOf,
+  problemIn,
   webhookName,
 } from '../../../../functions/site/dashboard/webhooks/webhook-text.ts';
 
@@ -106,9 +106,10 @@ describe('the text of a form', () => {
 
   it('keeps hidden headers without a change, and requires their values after a change', () => {
     const saved = headerText({ 'X-Tenant': '***', 'X-Key': '***' });
-    expect(hiddenIn(saved, saved)).toBeUndefined();
-    expect(hiddenIn('X-Tenant: acme\nX-Key: ***', saved)).toContain('X-Key');
-    expect(hiddenIn('X-Tenant: acme', saved)).toBeUndefined();
-    expect(hiddenIn('', saved)).toBeUndefined();
+    expect(problemIn(saved, saved)).toBeUndefined();
+    expect(problemIn('X-Tenant: acme\nX-Key: ***', saved)).toContain('X-Key');
+    expect(problemIn('X-Tenant: acme', saved)).toBeUndefined();
+    expect(problemIn('', saved)).toBeUndefined();
+    expect(problemIn('X-Key: 1\nX-Key: 2', saved)).toContain('a different name');
   });
 });
