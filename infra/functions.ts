@@ -135,7 +135,6 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
   const functions = Object.fromEntries(created) as Functions;
   const { authorizer, keys, project, projects, webhooks } = functions;
   authorizer.addEnvironment('SHARE_PREFIX', sharePrefix(Stack.of(scope).stackName));
-  authorizer.addEnvironment('PROJECT_REQUESTS_PER_SECOND', String(settings.throttles.projectPerSecond));
   if (sourceAddresses.length > 0) project.addEnvironment('SOURCE_ADDRESSES', sourceAddresses.join(','));
   for (const fn of [keys, projects]) table.grantIndex(fn, BY_PROJECT);
   table.grantIndex(webhooks, BY_STATUS);

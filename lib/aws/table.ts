@@ -17,7 +17,7 @@ import {
 import { allDone, createLimiter } from '../concurrency.ts';
 import { batchGetEach, requireRead } from './batch-get.ts';
 import { domainError, type Rejected } from './domain-errors.ts';
-import { type Item, type ItemKey, keyOf } from './items.ts';
+import type { Item, ItemKey } from './items.ts';
 import { layoutCheck } from './layout.ts';
 import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';
 import { carryOut, pauseAtRandom, type Updating, type Write, withoutWriteId } from './writes.ts';
@@ -35,9 +35,6 @@ export type Table = ReturnType<typeof createTable>;
 
 /** The concurrent requests, which are fewer than the connections of the SDK (50) and suit a small store. */
 const CONCURRENT_REQUESTS = 16;
-
-/** The maximum requests for one page of a list. Even with 1 MB each, they need less than a second. */
-const MAX_REQUESTS = 8;
 
 const rethrow = (error: unknown): never => {
   throw domainError(error);
@@ -131,21 +128,16 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
     /** Like `batchGetEach`, but throws if it cannot read a key. */
     batchGet: async (keys: readonly ItemKey[]) => (await batchGetEach(keys, readSome, pause)).map(requireRead),
 
-    /**
-     * Reads the first `wanted` items of a query. Each request reads at most `Limit` items or 1 MB. After a few requests it
-     * returns fewer items, and `next` continues.
-     */
-    async queryPages(input: Query, wanted: number): Promise<Omit<Page, 'count'>> {
-      const items: Item[] = [];
-      let after = input.after;
-      for (let requests = 0; requests < MAX_REQUESTS; requests++) {
-        const page = await query({ ...input, after });
-        items.push(...page.items);
-        if (items.length > wanted) return { items: items.slice(0, wanted), next: keyOf(items[wanted - 1]) };
-        if (items.length === wanted || page.next === undefined) return { items, next: page.next };
-        after = page.next;
+    /** Reads at most `most` pages of a query, each of at most 1 MB. */
+    async queryPages(input: Query, most: number): Promise<Page> {
+      let { items, count, next } = await query(input);
+      for (let pages = 1; pages < most && next !== undefined; pages++) {
+        const page = await query({ ...input, after: next });
+        items = [...items, ...page.items];
+        count += page.count;
+        next = page.next;
       }
-      return { items, next: after as ItemKey };
+      return { items, count, next };
     },
 
     /**

@@ -22,11 +22,9 @@ export const FAILURES = {
 export type Failure = keyof typeof FAILURES;
 
 const BY_CODE: Record<string, Failure> = {
-  ABORT_ERR: 'timeout',
   ETIMEDOUT: 'timeout',
   ERR_SOCKET_CONNECTION_TIMEOUT: 'timeout',
   ENOTFOUND: 'dns_not_found',
-  ENODATA: 'dns_not_found',
   ETIMEOUT: 'dns_failed',
   ADDRESS_NOT_PUBLIC: 'address_not_public',
   ECONNREFUSED: 'connection_refused',
@@ -53,7 +51,7 @@ export function failureCode(error: unknown): Failure {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: string };
   // c-ares has codes that sockets have too: a name server, not the endpoint, refused the connection.
-  if (syscall?.startsWith('query') && BY_CODE[code] !== 'dns_not_found') return 'dns_failed';
+  if (syscall?.startsWith('query')) return 'dns_failed';
   const known = BY_CODE[code];
   if (known) return known;
   if (CERTIFICATE.test(code)) return 'certificate_invalid';
@@ -64,10 +62,8 @@ export function failureCode(error: unknown): Failure {
   return 'connection_failed';
 }
 
-// After several addresses, Node reports all of their errors. The first one represents them.
+// After several addresses, Node reports the code of the first error.
 function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && !('code' in error)) return codeOf(error.errors[0]);
-  const { code, name, cause } = error as { code?: unknown; name?: string; cause?: { name?: string } };
-  if (name === 'TimeoutError' || cause?.name === 'TimeoutError') return 'ABORT_ERR';
+  const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : '';
 }

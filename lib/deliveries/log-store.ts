@@ -9,7 +9,7 @@ import {
   timeToLive,
 } from '../aws/items.ts';
 import { idQueries, newestOf } from '../aws/queries.ts';
-import type { Query, Table } from '../aws/table.ts';
+import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
 import type { RecoveryPosition } from './messages.ts';
@@ -65,8 +65,8 @@ export function deliveryLog(table: Table) {
     /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
     async countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number> {
       const queries = RECOVERED_STATUSES.flatMap((status) => logQueries(webhookId, { status, ...window }));
-      const counts = queries.map(({ query }) => count(table, query));
-      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+      const pages = queries.map(({ query }) => table.queryPages({ ...query, Select: 'COUNT' }, COUNTED_PAGES));
+      return (await Promise.all(pages)).reduce((sum, { count }) => sum + count, 0);
     },
 
     /** Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept. */
@@ -146,16 +146,4 @@ function logQueries(webhookId: string, { status, type, stuckBefore, endedSince, 
     return (id: string) => ({ ...itemKey.deliveryIn(webhookId, partition, id), ...(byStatus && { byStatus }) });
   });
   return idQueries('evt', window, keysOf, filters, { ConsistentRead: false });
-}
-
-async function count(table: Table, query: Query): Promise<number> {
-  let sum = 0;
-  let after: object | undefined;
-  for (let pages = 0; pages < COUNTED_PAGES; pages++) {
-    const page = await table.query({ ...query, after, Select: 'COUNT' });
-    sum += page.count;
-    after = page.next;
-    if (after === undefined) break;
-  }
-  return sum;
 }

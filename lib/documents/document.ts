@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
-import { isJsonObject, type Json } from '../json.ts';
+import type { Json } from '../json.ts';
 import { described, integer, iso, jsonObject, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
 import { isDocumentKey, isKeyPrefix, isPattern, MAX_KEY_LENGTH, MAX_SEGMENTS } from './patterns.ts';
 
@@ -136,12 +137,4 @@ export function withoutOthersValues(
 export const etagOf = ({ revision }: Pick<DocumentState, 'revision'>): string => `"${revision}"`;
 
 /** Whether two JSON values are equal. Compares members in any order, and numbers by their text. */
-export const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
-  canonical(a ?? null) === canonical(b ?? null);
-
-function canonical(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value).sort();
-  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`).join(',')}}`;
-}
+export const sameJson = (a: Json | undefined, b: Json | undefined): boolean => isDeepStrictEqual(a ?? null, b ?? null);

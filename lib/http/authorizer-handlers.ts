@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
-import { newVariable, variable } from '../aws/runtime.ts';
+import { variable } from '../aws/runtime.ts';
 import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
 import { apiKeys, keysWithProject } from '../keys/store.ts';
@@ -25,7 +25,6 @@ export function authorizer(backend: Backend) {
   const readKey = keysWithProject(table);
   const { recordUse } = apiKeys(table);
   const sharePrefix = variable(backend, 'SHARE_PREFIX');
-  const requestsPerSecond = newVariable(backend, 'PROJECT_REQUESTS_PER_SECOND');
 
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     try {
@@ -72,7 +71,6 @@ export function authorizer(backend: Backend) {
         project_id: record.projectId,
         key_id: record.id,
         caller: callerTypeOf(caller),
-        requests_per_second: requestsPerSecond,
         ...(grant && { token: JSON.stringify(grant) }),
         ...problem,
       },

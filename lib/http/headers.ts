@@ -9,7 +9,6 @@ export function lowerCased(headers: Record<string, string | undefined>): Record<
 export const CORS_EXPOSED = [
   'ETag',
   'Location',
-  'RateLimit-Policy',
   'Retry-After',
   'WWW-Authenticate',
   'X-Request-Id',

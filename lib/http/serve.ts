@@ -75,7 +75,7 @@ export function serve<Name extends ApiFunction>(
       log.info('request.rejected', { operation: operationId, request_id: requestId, code: response.code });
     const result = response instanceof Problem ? problemResult(response, requestId, baseUrl) : proxyResult(response);
     const cors = operation && allowsCrossOrigin(operation) && CORS_HEADERS;
-    const common = { ...API_HEADERS, ...rateLimitPolicy(event), 'X-Request-Id': requestId };
+    const common = { ...API_HEADERS, 'X-Request-Id': requestId };
     const location = operation && locationHeader(result, operation, baseUrl);
     result.headers = { ...result.headers, ...location, ...cors, ...common };
     return result;
@@ -108,12 +108,6 @@ export function serve<Name extends ApiFunction>(
     if ('status' in start) return { ...start, headers: { ...start.headers, 'Idempotency-Replayed': 'true' } };
     return runOnce(handler, request, operation, start);
   }
-}
-
-/** The limit of the project, so that clients can slow down before a 429 (draft-ietf-httpapi-ratelimit-headers). */
-function rateLimitPolicy({ requestContext: { authorizer } }: APIGatewayProxyEvent): Record<string, string> {
-  const quota = authorizer?.requests_per_second;
-  return quota === undefined ? {} : { 'RateLimit-Policy': `"project";q=${quota};w=1` };
 }
 
 type Handler = (

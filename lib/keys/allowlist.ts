@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { uniqueList } from '../lists.ts';
@@ -8,7 +9,6 @@ const MAX_CIDRS = 100;
 
 export type Entry = { cidr: string } | { violation: string };
 
-const IPV4 = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
 const PREFIX = /^(0|[1-9]\d{0,2})$/;
 
 /**
@@ -46,11 +46,10 @@ export function isAllowed(cidrs: readonly string[], caller: string): boolean {
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 function parseAddress(text: string): Address | { violation: string } {
-  if (IPV4.test(text) && ipaddr.IPv4.isValid(text)) return ipaddr.IPv4.parse(text);
+  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
   if (text.includes('%')) return { violation: 'zone ids are not allowed' };
-  if (!ipaddr.IPv6.isValid(text)) {
+  if (!isIPv6(text))
     return { violation: 'not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
-  }
   const address = ipaddr.IPv6.parse(text);
   if (text.includes('.') || address.isIPv4MappedAddress())
     return { violation: 'write IPv4 addresses in IPv4 notation' };
@@ -82,10 +81,7 @@ const cidr = v.pipe(
 /** The address of a client in a request, also in the forms of Node's sockets, which write IPv4 addresses as IPv6. */
 export const Address = v.pipe(
   v.string('must be a string'),
-  v.check(
-    (text) => (IPV4.test(text) && ipaddr.IPv4.isValid(text)) || (!text.includes('%') && ipaddr.IPv6.isValid(text)),
-    'must be an IPv4 or IPv6 address',
-  ),
+  v.check((text) => isIP(text) !== 0 && !text.includes('%'), 'must be an IPv4 or IPv6 address'),
   v.metadata({ jsonSchema: { type: 'string', pattern: '^[0-9A-Fa-f.:]{2,45}$' } }),
 );
 

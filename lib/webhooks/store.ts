@@ -26,13 +26,9 @@ export function webhooks(table: Table) {
       limit: number,
       after?: string,
     ): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }> {
-      const all = {
-        ...wholePartition(itemKey.webhook(space, '').pk),
-        Limit: limit + 1, // one more, because DynamoDB does not report the end of a list of exactly `limit` items
-        after: after === undefined ? undefined : itemKey.webhook(space, after),
-      };
-      const { items, next } = await table.queryPages(all, limit);
-      return { webhooks: items.map(toWebhook), next: next?.sk };
+      const all = await allWebhooks(table, space);
+      const rest = after === undefined ? all : all.filter(({ id }) => id > after);
+      return { webhooks: rest.slice(0, limit), next: rest.length > limit ? rest[limit - 1]?.id : undefined };
     },
 
     /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */

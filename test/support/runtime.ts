@@ -25,7 +25,6 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
   CONFIGURATION_SET: 'emails',
   DASHBOARD_URL: 'https://api.example.com/dashboard',
   SHARE_PREFIX: 'share',
-  PROJECT_REQUESTS_PER_SECOND: '500',
   FAILED_EVENTS_URL: 'https://failed-events.example.com',
 };
 

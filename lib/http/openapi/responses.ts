@@ -25,11 +25,6 @@ const text = { type: 'string' };
 export const HEADERS = {
   'X-Request-Id': { description: 'Identifies the request in the logs.', schema: text },
   'X-Service-Version': { description: 'The release of the service.', schema: text },
-  'RateLimit-Policy': {
-    description:
-      'The requests (`q`) that the project can send in a window of `w` seconds, such as `"project";q=500;w=1` (draft-ietf-httpapi-ratelimit-headers). A burst can be larger.',
-    schema: text,
-  },
   Location: { description: 'The URL of the new resource.', schema: text },
   ETag: { description: 'The revision, in quotes.', schema: text },
   'Idempotency-Replayed': { description: '`true`: the response to the first request, without secrets.', schema: text },
@@ -45,7 +40,6 @@ function success(id: OperationId, operation: Operation, status: number, schema: 
   const isUsual = status === Number(Object.keys(operation.responses)[0]);
   const { response } = EXAMPLES[id];
   const headers = [
-    ...(operation.callers === 'anyone' ? [] : ['RateLimit-Policy']),
     ...operation.responseHeaders,
     ...(status === 201 && operation.location ? ['Location'] : []),
     ...(operation.creates ? ['Idempotency-Replayed'] : []),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { keysQuery } from '../../../lib/aws/queries.ts';
 import type { Runtime } from '../../../lib/aws/runtime.ts';
 import { createTable } from '../../../lib/aws/table.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
@@ -120,6 +121,7 @@ it('the admin keys of a project with many keys are found among its newest and it
   expect(found).toContain(oldest);
   expect(found).not.toContain(middle);
   expect(queries.length).toBeLessThanOrEqual(16);
+  expect(await table.queryPages(keysQuery(projectId), 3)).toMatchObject({ count: 60, items: { length: 60 } });
 });
 
 it('a table receives at most 16 concurrent requests', async () => {

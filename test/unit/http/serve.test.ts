@@ -101,12 +101,6 @@ it('a caller uses no idempotency key without the permission', async () => {
 });
 
 describe('a response', () => {
-  it('states the limit of the project, if it is known', async () => {
-    const { headers } = await server(listing()).call({ authorizer: { ...keyOf('admin'), requests_per_second: '250' } });
-    expect(headers).toMatchObject({ 'RateLimit-Policy': '"project";q=250;w=1' });
-    expect((await server(listing()).call()).headers).not.toHaveProperty('RateLimit-Policy');
-  });
-
   it.each<[string, Given, boolean]>([
     ['to documents', { resource: '/v1/documents' }, true],
     ['to documents with a problem', { resource: '/v1/documents', queryStringParameters: { x: '1' } }, true],
