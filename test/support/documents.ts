@@ -4,7 +4,7 @@ import { createWebhook } from './requests.ts';
 import type { Answer, Client } from './service.ts';
 
 /** The error of a transaction that ran into another one, or whose condition was false. */
-export const canceled = (Code: 'TransactionConflict' | 'ConditionalCheckFailed') =>
+export const canceled = (Code: 'TransactionConflict' | 'ConditionalCheckFailed' | 'ThrottlingError') =>
   Object.assign(new Error(Code), { name: 'TransactionCanceledException', CancellationReasons: [{ Code }] });
 
 export const code = ({ status, body }: Answer) => [status, body?.code];

@@ -173,6 +173,20 @@ describe('a message', () => {
     expect([own.posts, await own.delivery()]).toMatchObject([[], { status: 'failed', attempt: 1, endedAt: now }]);
   });
 
+  it('of a full batch is attempted at the same time as the others, so that slow endpoints do not add up', async () => {
+    const own = await laneFunction({}, { lane: 'slow' });
+    const ids = Array.from({ length: 100 }, (_, i) => `evt_${i + 2}`);
+    for (const id of ids) await own.publish(event({ id }));
+    const started: number[] = [];
+    own.answer = async (...args) => {
+      for (let i = 0; i < 1000 && own.posts.length < ids.length; i++) await new Promise(setImmediate);
+      started.push(own.posts.length);
+      return responds(200)(...args);
+    };
+    expect(await own.run(...ids.map((eventId) => message({ eventId })))).toEqual([]);
+    expect(new Set(started)).toEqual(new Set([ids.length]));
+  });
+
   it('of an unknown format is reported and received again, and the others of its batch are delivered', async () => {
     const own = await laneFunction();
     expect(await own.run('{}', message())).toEqual([0]);

@@ -152,6 +152,7 @@ describe('a sync', () => {
 
   it.each([
     ['fails internally, with a report', () => new Error('broken'), ['sync.push_failed']],
+    ['AWS throttles, with a report', () => canceled('ThrottlingError'), ['sync.push_failed']],
     ['always loses to other writers, without a report', () => canceled('ConditionalCheckFailed'), []],
   ])('rejects a push that %s, and applies the others', async (_, fault, reported) => {
     const client = await live();

@@ -15,11 +15,14 @@ beforeAll(async () => {
 const SECRET = { secret: 'TOPSECRET', salary: 987_654_321 };
 const secretOf = (text: string) => /TOPSECRET|salary|987654321/.exec(text)?.[0];
 
+/** The name of a node, which any client can send. */
+const node = { 'X-Node-Id': 'node-1' };
+
 /** Creates a document with secrets that its owner has changed since revision 1. */
 async function documentWithSecrets(): Promise<string> {
   const key = `sec:${crypto.randomUUID()}`;
   await put(owner, key, { title: 'Draft' });
-  await put(owner, key, { title: 'Final', ...SECRET });
+  await put(owner, key, { title: 'Final', ...SECRET }, node);
   return key;
 }
 
@@ -39,14 +42,16 @@ describe('a token with only write permission', () => {
 
   it('receives only conflicts about its own fields, without the values of other writers', async () => {
     for (const on_conflict of ['last_write_wins', 'keep_server']) {
-      const key = await documentWithSecrets();
-      const body = { fields: { secret: 'guess' }, base_revision: 1, on_conflict };
-      const answer = await writer('PATCH', `/v1/documents/${key}`, { body });
-      expect(answer.body.conflicts).toHaveLength(1);
-      expect(answer.body.fields).toEqual({ secret: 'guess' });
-      const [conflict] = answer.body.conflicts;
-      expect([conflict.winner.value, conflict.loser.value].sort()).toEqual(['guess', undefined]);
-      expect(secretOf(answer.text)).toBeUndefined();
+      for (const headers of [{}, node]) {
+        const key = await documentWithSecrets();
+        const body = { fields: { secret: 'guess' }, base_revision: 1, on_conflict };
+        const answer = await writer('PATCH', `/v1/documents/${key}`, { body, headers });
+        expect(answer.body.conflicts).toHaveLength(1);
+        expect(answer.body.fields).toEqual({ secret: 'guess' });
+        const [conflict] = answer.body.conflicts;
+        expect([conflict.winner.value, conflict.loser.value].sort()).toEqual(['guess', undefined]);
+        expect(secretOf(answer.text)).toBeUndefined();
+      }
     }
     const key = await documentWithSecrets();
     const body = { fields: { secret: 'guess' }, base_revision: 1, on_conflict: 'reject' };
