@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { sameText } from '../../lib/keys/key-format.ts';
 import { visible } from '../../lib/printable.ts';
 import { serviceSignature } from '../../lib/webhooks/signing.ts';
 
@@ -9,16 +9,9 @@ import { serviceSignature } from '../../lib/webhooks/signing.ts';
  */
 export function readDelivery(secret: string, headers: IncomingHttpHeaders, body: Buffer) {
   const { 'x-service-event-type': type, 'x-service-attempt': attempt, 'x-service-signature': signature } = headers;
-  const verified = isSame(String(signature ?? ''), serviceSignature(secret, body));
+  const verified = sameText(String(signature ?? ''), serviceSignature(secret, body));
   const line = verified
     ? visible(`✓ verified  ${type}  attempt ${attempt}\n  ${signature}\n  ${body}`)
     : `✗ NOT VERIFIED  ${body.length} bytes`;
   return { verified, line };
-}
-
-function isSame(actual: string, expected: string): boolean {
-  return (
-    Buffer.byteLength(actual) === Buffer.byteLength(expected) &&
-    timingSafeEqual(Buffer.from(actual), Buffer.from(expected))
-  );
 }

@@ -1,6 +1,7 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { KEY_ITEM } from '../../functions/site/dashboard/state/key-item.ts';
+import { sameText } from '../../lib/keys/key-format.ts';
 import { namesThisMachine } from './hosts.ts';
 import { readBody } from './services/bodies.ts';
 
@@ -73,9 +74,7 @@ export class LocalPages {
   }
 
   private async respondToInvocation(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const given = Buffer.from(request.headers.authorization ?? '');
-    const expected = Buffer.from(`Bearer ${this.invokeToken}`);
-    const isAllowed = given.length === expected.length && timingSafeEqual(given, expected);
+    const isAllowed = sameText(request.headers.authorization ?? '', `Bearer ${this.invokeToken}`);
     if (!isAllowed || request.method !== 'POST') return void response.writeHead(403).end();
     const id = (request.url ?? '').slice(INVOKE_PATH.length);
     const payload = await readBody(request, MAX_PAYLOAD_BYTES);

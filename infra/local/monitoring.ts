@@ -10,16 +10,6 @@ export type Publish = (metric: Metric, value: number) => void;
 /** The values of a request for the access log, by the names of `$context`. */
 export type AccessContext = Record<string, string | number | undefined>;
 
-/** Metrics of event source mappings with `EventCount` metrics (Lambda Developer Guide, "Event source mapping metrics"). */
-export const EVENT_COUNTS = [
-  'PolledEventCount',
-  'FilteredOutEventCount',
-  'InvokedEventCount',
-  'FailedInvokeEventCount',
-  'DroppedEventCount',
-  'OnFailureDestinationDeliveredEventCount',
-] as const;
-
 /**
  * What AWS reports to CloudWatch. `npm start` discards it, so that it runs with any alarm. Tests evaluate the alarms of the template
  * with it.

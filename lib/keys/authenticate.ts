@@ -1,5 +1,5 @@
 import { isUsable, type KeyRecord } from './key.ts';
-import { hashApiKey, parseApiKey, sameHash } from './key-format.ts';
+import { hashApiKey, parseApiKey, sameText } from './key-format.ts';
 import { type Grant, parentOf, verifyToken } from './token.ts';
 
 /** Reads a key, strongly consistent, so a revocation applies immediately. */
@@ -24,7 +24,7 @@ export async function authenticate<Key extends KeyRecord>(
 ): Promise<Authenticated<Key> | null> {
   if (!credential.startsWith('svc_')) return authenticateToken(credential, read, clock);
   const key = await usableKey(parseApiKey(credential), read, clock);
-  return key && sameHash(hashApiKey(credential), key.record.hash) ? { ...key, grant: null } : null;
+  return key && sameText(hashApiKey(credential), key.record.hash) ? { ...key, grant: null } : null;
 }
 
 /** The same for a scoped token only. Returns `null` for any other text. */

@@ -12,7 +12,7 @@ import { adminKeyCreated, adminKeyRotated, notifying } from '../projects/notices
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import { isAllowed } from './allowlist.ts';
 import { generateKey, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
-import { hashApiKey, keyIdOf, sameHash } from './key-format.ts';
+import { hashApiKey, keyIdOf, sameText } from './key-format.ts';
 import { lastingAdminKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
 import { apiKeys } from './store.ts';
 import { keyUsage } from './usage.ts';
@@ -138,7 +138,7 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       const input = path.key;
       const id = keyIdOf(input);
       const record = id ? await keys.get(id) : undefined;
-      const isMeant = record && (input === id || sameHash(hashApiKey(input), record.hash));
+      const isMeant = record && (input === id || sameText(hashApiKey(input), record.hash));
       return isMeant && record.projectId === space.projectId ? handle(record, request, ...rest) : notFound('key');
     };
   }

@@ -33,9 +33,10 @@ export function hashApiKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** Compares hashes of equal length in constant time. */
-export function sameHash(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+/** Compares texts of equal length in constant time. */
+export function sameText(a: string, b: string): boolean {
+  const [first, second] = [Buffer.from(a), Buffer.from(b)];
+  return first.length === second.length && timingSafeEqual(first, second);
 }
 
 function checksum(text: string): string {

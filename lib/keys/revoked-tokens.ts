@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
 import type { KeyRecord } from './key.ts';
-import { sameHash } from './key-format.ts';
+import { sameText } from './key-format.ts';
 
 /*
  * Revoked tokens are stored by id. The id of a token:
@@ -41,7 +41,7 @@ export const keyIdOfToken = (tokenId: string): string => `key_${tokenId.slice(-K
 
 /** Whether this key created a token with this id. */
 export const isTokenOf = (tokenId: string, parent: Parent): boolean =>
-  sameHash(tokenId.slice(-TAG_LENGTH), tagOf(tokenId.slice(0, -TAG_LENGTH), parent));
+  sameText(tokenId.slice(-TAG_LENGTH), tagOf(tokenId.slice(0, -TAG_LENGTH), parent));
 
 /** Whether the token can no longer be valid on any server. */
 export const hasExpired = (tokenId: string, nowMs: number): boolean =>

@@ -1,6 +1,6 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { inject } from 'vitest';
 import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
+import { converted, marshalled, OPERATIONS } from '../../infra/local/memory/requests.ts';
 import { dynamoDbActions } from '../../infra/local/services/dynamodb-request.ts';
 import { LocalIam, type RequestContext } from '../../infra/local/services/iam.ts';
 import { ACCOUNT, REGION, type Template } from '../../infra/local/template.ts';
@@ -9,15 +9,6 @@ import type { Command } from './runtime.ts';
 
 export const arn = (service: string, resource: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
 export const lastPart = (url = '') => url.split('/').at(-1) ?? '';
-
-/** The commands of the document client that differ from the operation by more than `Item`. */
-const OPERATIONS: Record<string, string> = { Query: 'Query', Scan: 'Scan', TransactWrite: 'TransactWriteItems' };
-/** The members of a command whose values have the types of DynamoDB in the request. */
-const marshalled = (name: string, value: unknown): unknown => {
-  if (name === 'Keys') return (value as object[]).map((key) => marshall(key));
-  const isItem = ['Key', 'Item', 'ExpressionAttributeValues'].includes(name);
-  return isItem ? marshall(value as object, { removeUndefinedValues: true }) : value;
-};
 
 /** The permissions of the functions of a template. `denied` contains those that they used and do not have. */
 export function permissionsOf(template: Template) {
@@ -58,8 +49,8 @@ export function permissionsOf(template: Template) {
         use(role, 'ses:SendEmail', arn('ses', resource), context);
       return;
     }
-    const request = JSON.parse(JSON.stringify(input), marshalled);
-    const operation = OPERATIONS[command] ?? `${command}Item`;
+    const request = converted(input, marshalled);
+    const operation = OPERATIONS[command] ?? '';
     for (const each of dynamoDbActions(operation, request, () => arn('dynamodb', `table/${variables.TABLE_NAME}`))) {
       const context = {
         'dynamodb:LeadingKeys': each.leadingKeys,

@@ -73,15 +73,7 @@ function multi(all: Pairs): Record<string, string[]> | null {
   return Object.fromEntries([...grouped].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
 }
 
-/**
- * Whether a function receives a media type, without its parameters, as Base64 (API Gateway Developer Guide, "Binary media types
- * for REST APIs"). `*` matches any type or subtype.
- */
+/** Whether a function receives a media type as Base64. The types have no wildcards. */
 function isBinary(contentType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
-  const [type, subtype] = (contentType?.split(';')[0] ?? '').trim().toLowerCase().split('/');
-  if (!type || !subtype) return false;
-  return binaryMediaTypes.some((each) => {
-    const [wantedType, wantedSubtype] = each.toLowerCase().replace('~1', '/').split('/'); // CloudFormation writes / as ~1
-    return [type, '*'].includes(wantedType ?? '') && [subtype, '*'].includes(wantedSubtype ?? '');
-  });
+  return binaryMediaTypes.includes((contentType?.split(';')[0] ?? '').trim().toLowerCase());
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { matchesPattern } from '../event-pattern.ts';
-import type { EVENT_COUNTS } from '../monitoring.ts';
 import type { LocalBucket } from '../services/s3.ts';
 import { REGION } from '../template.ts';
 import { type BatchConsumer, ENABLED_CHECK_MS, invokeBatch, type MappingProperties } from './event-sources.ts';
@@ -13,6 +12,9 @@ const MEASURED_TOGETHER = 100;
 /** The part of an invocation that is not records, at most. */
 const ENVELOPE_BYTES = 1024;
 
+/** The metrics that alarms use (Lambda Developer Guide, "Event source mapping metrics"). */
+type EventCount = 'PolledEventCount' | 'DroppedEventCount' | 'OnFailureDestinationDeliveredEventCount';
+
 export interface StreamConsumerOptions {
   fn: BatchConsumer;
   mapping: MappingProperties;
@@ -22,7 +24,7 @@ export interface StreamConsumerOptions {
   retrySpeed: number;
   now: () => number;
   /** Receives the number of events for each metric of the mapping, and the age of the events that the function received. */
-  count?: ((name: (typeof EVENT_COUNTS)[number], events: number) => void) | undefined;
+  count?: ((name: EventCount, events: number) => void) | undefined;
   aged?: ((ageMs: number) => void) | undefined;
 }
 
@@ -51,7 +53,6 @@ export function streamConsumer({
       (record) => patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern, record)),
     );
     count('PolledEventCount', records.length);
-    count('FilteredOutEventCount', records.length - wanted.length);
     for (const batch of await batchesOf(wanted)) await consumeBatch(batch, shardId);
   };
 
@@ -82,14 +83,11 @@ export function streamConsumer({
       rest = rest.slice(old.length);
       if (rest.length === 0) return;
       if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed);
-      const invoked = rest.length;
       const ageMs = now() - createdAt(rest.at(-1) as DynamoDBRecord);
       const failed = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, window);
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));
       rest = first < 0 ? [] : rest.slice(first);
       aged(ageMs);
-      count('InvokedEventCount', invoked);
-      count('FailedInvokeEventCount', rest.length);
     }
   }
 

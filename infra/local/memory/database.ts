@@ -2,7 +2,7 @@ import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { InvalidRequest } from '../models/invalid-request.ts';
 import { ACCOUNT, REGION } from '../template.ts';
-import { DynamoDbError, marshalled } from './requests.ts';
+import { converted, DynamoDbError, marshalled, OPERATIONS } from './requests.ts';
 import { schemaOf } from './schema.ts';
 import { Storage, type StreamEntry } from './storage.ts';
 import { MemoryDynamoDb } from './table.ts';
@@ -10,18 +10,7 @@ import { MemoryDynamoDb } from './table.ts';
 type Input = Record<string, unknown>;
 
 /** The commands of the document client, by the operations of the protocol. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  GetItem: 'Get',
-  BatchGetItem: 'BatchGet',
-  PutItem: 'Put',
-  UpdateItem: 'Update',
-  DeleteItem: 'Delete',
-  Query: 'Query',
-  Scan: 'Scan',
-  TransactWriteItems: 'TransactWrite',
-};
-/** Members of a request and of a response that contain attribute values. */
-const ITEMS = ['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey'];
+const COMMANDS = Object.fromEntries(Object.entries(OPERATIONS).map(([command, operation]) => [operation, command]));
 const MAX_RECORDS = 1000;
 const SHARD = 'shardId-00000001';
 
@@ -46,7 +35,7 @@ export class MemoryDatabase {
     const name = COMMANDS[operation];
     if (name) {
       const { db } = this.table(tableNameIn(input));
-      return responseOf({ ...db.execute({ name, input: unmarshalled(input) }) });
+      return responseOf({ ...db.execute({ name, input: converted(input, unmarshall) }) });
     }
     switch (operation) {
       case 'CreateTable':
@@ -139,18 +128,6 @@ function tableNameIn({ TableName, RequestItems, TransactItems }: Input): string 
   const [write] = ((TransactItems as object[] | undefined) ?? []).flatMap((item) => Object.values(item));
   return String(TableName ?? Object.keys(RequestItems ?? {})[0] ?? (write as Input | undefined)?.TableName);
 }
-
-function unmarshalled(input: Input): Input {
-  const request: Input = { ...input };
-  for (const member of ITEMS) if (input[member]) request[member] = unmarshall(input[member] as never);
-  if (Array.isArray(input.Keys)) request.Keys = input.Keys.map((key) => unmarshall(key));
-  if (input.RequestItems) request.RequestItems = each(input.RequestItems as Record<string, Input>);
-  if (Array.isArray(input.TransactItems)) request.TransactItems = input.TransactItems.map(each);
-  return request;
-}
-
-const each = (inputs: Record<string, Input>): object =>
-  Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, unmarshalled(input)]));
 
 /** Attribute values instead of the values of the document client. */
 function responseOf(output: Input): object {

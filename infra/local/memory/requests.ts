@@ -12,12 +12,15 @@ export interface Command {
   input: any;
 }
 
-const OPERATIONS: Readonly<Record<string, string>> = {
+/** The operation of each command. */
+export const OPERATIONS: Readonly<Record<string, string>> = {
   Get: 'GetItem',
   BatchGet: 'BatchGetItem',
   Put: 'PutItem',
   Update: 'UpdateItem',
   Delete: 'DeleteItem',
+  Query: 'Query',
+  Scan: 'Scan',
   TransactWrite: 'TransactWriteItems',
 };
 
@@ -27,7 +30,7 @@ const ITEMS = ['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey'];
 /** Throws the error of the document client or DynamoDB for an invalid request. */
 export function requireValid({ name, input }: Command, schema: TableSchema): void {
   const operation = OPERATIONS[name] ?? name;
-  const request = requestOf(input);
+  const request = converted(input, marshalled);
   requireModel('dynamodb', operation, request);
   requireItems(request, schema);
 }
@@ -84,15 +87,15 @@ export class DynamoDbError extends Error {
 export const marshalled = (item: Item): Attributes =>
   marshall(item, { removeUndefinedValues: true }) as unknown as Attributes;
 
+/** Converts the items in a request, and in each of its parts. */
 // biome-ignore lint/suspicious/noExplicitAny: inputs of many shapes
-function requestOf(input: any): Record<string, unknown> {
+export function converted(input: any, convert: (item: any) => unknown): Record<string, unknown> {
   const request: Record<string, unknown> = { ...input };
-  for (const member of ITEMS) if (input[member]) request[member] = marshalled(input[member]);
-  if (input.Keys) request.Keys = input.Keys.map(marshalled);
-  if (input.RequestItems) request.RequestItems = mapped(input.RequestItems);
-  if (input.TransactItems) request.TransactItems = input.TransactItems.map(mapped);
+  const parts = (inputs: object) =>
+    Object.fromEntries(Object.entries(inputs).map(([name, part]) => [name, converted(part, convert)]));
+  for (const member of ITEMS) if (input[member]) request[member] = convert(input[member]);
+  if (Array.isArray(input.Keys)) request.Keys = input.Keys.map((key: Item) => convert(key));
+  if (input.RequestItems) request.RequestItems = parts(input.RequestItems);
+  if (Array.isArray(input.TransactItems)) request.TransactItems = input.TransactItems.map(parts);
   return request;
 }
-
-const mapped = (inputs: Record<string, object>): object =>
-  Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, requestOf(input)]));

@@ -21,7 +21,6 @@ const LEAVES = ['AttributeValue'];
 /** The error codes for invalid values, and for other violations if they differ. */
 const CODES: Readonly<Record<string, Partial<Record<ModelViolation['kind'], string>> & { value: string }>> = {
   dynamodb: { value: 'ValidationException', type: 'SerializationException' },
-  s3: { value: 'InvalidRequest' },
   scheduler: { value: 'ValidationException', type: 'SerializationException' },
   ses: { value: 'ValidationError' },
   sqs: { value: 'InvalidParameterValue', missing: 'MissingParameter', type: 'SerializationException' },

@@ -18,8 +18,6 @@ export interface Operation {
 /** Reads a request in the protocol of its service. Returns `undefined` for requests that are not AWS operations in use. */
 export function operationOf(service: string, request: RawRequest): Operation | undefined {
   switch (service) {
-    case 's3':
-      return s3Operation(request);
     case 'scheduler':
       return schedulerOperation(request);
     case 'ses':
@@ -28,13 +26,8 @@ export function operationOf(service: string, request: RawRequest): Operation | u
     case 'sqs':
       return { operation: request.action, input: parsed(request.body) };
     default:
-      return undefined; // not an AWS service
+      return undefined; // not an AWS service, or S3, which checks its one operation itself
   }
-}
-
-function s3Operation({ method, path }: RawRequest): Operation | undefined {
-  const [, Bucket = '', Key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? [];
-  return method === 'PUT' ? { operation: 'PutObject', input: { Bucket, Key: decodeURIComponent(Key) } } : undefined;
 }
 
 /** The name is in the path. Other members are in the body. */

@@ -21,7 +21,6 @@ OPERATIONS = {
         "TransactWriteItems",
         "UpdateItem",
     ],
-    "s3": ["PutObject"],
     "scheduler": ["CreateSchedule"],
     "ses": ["SendEmail"],
     "sqs": ["SendMessageBatch"],

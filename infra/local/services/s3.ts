@@ -1,3 +1,4 @@
+import { InvalidRequest } from '../models/invalid-request.ts';
 import type { Template } from '../template.ts';
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
@@ -15,6 +16,7 @@ export function s3Service(bucketNamed: (name: string) => LocalBucket | undefined
   return ({ method, path, principal, body }) => {
     const [, name = '', key = ''] = /^\/([^/]+)\/([^?]+)/.exec(path) ?? [];
     const bucket = bucketNamed(name);
+    if (!key) throw new InvalidRequest('The path must contain a bucket and a key', 'InvalidRequest');
     if (method !== 'PUT') throw new ServiceError('NotImplemented', 'The local S3 supports only PutObject', 501);
     if (!bucket) throw new ServiceError('NoSuchBucket', `There is no bucket ${name}`, 404);
     const object = decodeURIComponent(key);

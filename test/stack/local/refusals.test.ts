@@ -113,7 +113,6 @@ const REFUSED_BY_OTHERS: [service: string, rule: string, request: OtherRequest, 
   ['scheduler', 'no target', schedule('a', { Target: undefined }), 'ValidationException'],
   ['sqs', 'no body', message({}), 'MissingParameter'],
   ['sqs', 'a delay that is no number', message({ MessageBody: 'a', DelaySeconds: 'soon' }), 'SerializationException'],
-  ['s3', 'no key', ['PUT', '/bucket', {}], 'InvalidRequest'],
 ];
 
 const errorOf = (act: () => unknown): InvalidRequest => {
