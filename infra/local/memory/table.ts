@@ -1,8 +1,7 @@
 import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
-import { ItemLimits } from './item-limits.ts';
 import { Partitions, projected, type Read } from './partitions.ts';
 import { type Command, DynamoDbError, marshalled, requireValid } from './requests.ts';
-import type { TableSchema } from './schema.ts';
+import { requireItem, type TableSchema } from './schema.ts';
 
 /** A write in the notation of the document client. */
 interface Write extends Names {
@@ -46,7 +45,6 @@ export class MemoryDynamoDb {
   private readonly replica: Partitions;
   private readonly indexes: Readonly<Record<string, Partitions>>;
   private readonly unreplicated: Change[] = [];
-  private readonly limits: ItemLimits;
   private readonly tokens = new Set<string>();
   private readonly schema: TableSchema;
   private readonly options: Required<MemoryDynamoDbOptions>;
@@ -57,7 +55,6 @@ export class MemoryDynamoDb {
   ) {
     const { keys, indexes, projections = {} } = schema;
     this.schema = schema;
-    this.limits = new ItemLimits(schema);
     this.options = { onCommit, onChange, replicate };
     this.stored = new Partitions(keys);
     this.replica = new Partitions(keys);
@@ -160,7 +157,7 @@ export class MemoryDynamoDb {
     const before = this.get(key.pk, key.sk);
     if (kind === 'ConditionCheck') return { key, before, after: before };
     const after = kind === 'Delete' ? undefined : changed(before ?? key, write);
-    if (after && kind === 'Update') this.limits.requireUpdated(before ?? {}, after, write);
+    if (after && kind === 'Update') requireItem(marshalled(after), this.schema);
     return { key, before, after };
   }
 
