@@ -12,7 +12,7 @@ import { createWebhook, publish } from '../support/requests.ts';
 import { newScene, perform, protectedOperations, type Scene } from '../unit/promises/scene.ts';
 
 const template = readTemplate();
-const { iam, functions, denied, use, useCommand } = permissionsOf(template);
+const { functions, denied, unneeded, use, useCommand } = permissionsOf(template);
 
 /** The schedules of the simulation, and the maximum if some permission was not needed yet. Changes of the code move rare calls. */
 const [SCHEDULES, SCHEDULES_MAX] = [100, 1000];
@@ -109,8 +109,6 @@ it('every function has the variables that it reads, and every role the permissio
   await useOperations();
   await useRareRequests(await newScene());
   await useOfOperator(await newScene());
-  const unneeded = () =>
-    iam.unneeded().map(({ role, action, resource, kind }) => `${role} ${action} ${kind ?? resource}`);
   for (let seed = 1; seed <= SCHEDULES || (seed <= SCHEDULES_MAX && unneeded().length > 0); seed++)
     await runSchedule({ seed });
   expect([...denied]).toEqual([]);

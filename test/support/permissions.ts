@@ -2,13 +2,33 @@ import { inject } from 'vitest';
 import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
 import { converted, marshalled, OPERATIONS } from '../../infra/local/memory/requests.ts';
 import { dynamoDbActions } from '../../infra/local/services/dynamodb-request.ts';
-import { LocalIam, type RequestContext } from '../../infra/local/services/iam.ts';
+import { LocalIam, type RequestContext, type Statement } from '../../infra/local/services/iam.ts';
+import { anyMatches } from '../../infra/local/services/policy.ts';
 import { ACCOUNT, REGION, type Template } from '../../infra/local/template.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import type { Command } from './runtime.ts';
 
 export const arn = (service: string, resource: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
 export const lastPart = (url = '') => url.split('/').at(-1) ?? '';
+
+/** The smallest grant: one action of one statement for one resource, and for table items one kind. */
+interface Grant {
+  role: string;
+  action: string;
+  resource: string;
+  kind?: string | undefined;
+}
+
+const LEADING_KEYS = 'dynamodb:LeadingKeys';
+
+/** The grants in one action of a statement, one for each resource and kind of item. */
+function grantsOf(role: string, action: string, { Resource, Condition = {} }: Statement): Grant[] {
+  const kinds = (Condition['ForAnyValue:StringLike'] ?? Condition['ForAllValues:StringLike'])?.[LEADING_KEYS];
+  const each = kinds === undefined ? [undefined] : [kinds].flat();
+  return [Resource].flat().flatMap((resource) => each.map((kind) => ({ role, action, resource, kind })));
+}
+
+const nameOf = ({ role, action, resource, kind = '' }: Grant): string => [role, action, resource, kind].join(' ');
 
 /** The permissions of the functions of a template. `denied` contains those that they used and do not have. */
 export function permissionsOf(template: Template) {
@@ -24,10 +44,28 @@ export function permissionsOf(template: Template) {
     }),
   );
   const denied = new Set<string>();
-  /** Uses a permission. It is denied if the role does not have it. */
-  function use(role: string, action: string, resource: string, context?: RequestContext, isEvidence = true): void {
-    if (!iam.allows(role, action, resource, context, { isEvidence })) denied.add(`${role} ${action} ${resource}`);
+  const needed = new Set<string>();
+  /** Uses a permission. It is denied if the role does not have it. Unless `isEvidence`, it proves no need. */
+  function use(role: string, action: string, resource: string, context: RequestContext = {}, isEvidence = true): void {
+    const statements = iam.allowing(role, action, resource, context);
+    if (statements.length === 0) denied.add(`${role} ${action} ${resource}`);
+    if (!isEvidence) return;
+    const allowing = statements
+      .flatMap((statement) => grantsOf(role, action, statement))
+      .filter((grant) => anyMatches(grant.resource, resource));
+    // A grant is needed if no other grant allows the action for one of the keys.
+    const keys = [context[LEADING_KEYS] ?? []].flat();
+    for (const key of keys.length > 0 ? keys : [undefined]) {
+      const all = allowing.filter(({ kind }) => kind === undefined || (key && anyMatches(kind, key)));
+      const names = new Set(all.map(nameOf));
+      if (names.size === 1) for (const name of names) needed.add(name);
+    }
   }
+  const grants = [...iam.statements].flatMap(([role, statements]) =>
+    statements.flatMap((statement) => [statement.Action].flat().flatMap((action) => grantsOf(role, action, statement))),
+  );
+  /** The grants that no use has needed. Without any one of them, every use would still have been allowed. */
+  const unneeded = () => grants.map(nameOf).filter((name) => !needed.has(name));
 
   /** The permissions that a command of a function needs. */
   function useCommand(name: string, { name: command, input }: Command): void {
@@ -61,7 +99,7 @@ export function permissionsOf(template: Template) {
     }
   }
 
-  return { iam, functions, denied, use, useCommand };
+  return { functions, denied, unneeded, use, useCommand };
 }
 
 /** The permissions that a kind of command lacks, as text. */

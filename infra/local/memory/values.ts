@@ -5,7 +5,7 @@ export type AttributeValue = Readonly<Record<string, unknown>>;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** DynamoDB Developer Guide, "Quotas": "Items", "Attributes" and "Data types". */
-export const MAX_ITEM_BYTES = 409_600;
+const MAX_ITEM_BYTES = 409_600;
 /** The maximum number of levels around a value. DynamoDB Local accepts 31 nested lists and rejects 32. */
 const MAX_DEPTH = 31;
 

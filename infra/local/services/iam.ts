@@ -6,25 +6,17 @@ type Values = string | readonly string[];
 /** The values of a request by condition key. */
 export type RequestContext = Record<string, Values>;
 
-interface Statement {
+export interface Statement {
   Effect: string;
   Action: string | string[];
   Resource: string | string[];
   Condition?: Record<string, Record<string, Values>>;
 }
 
-/** The smallest grant: one action of one statement for one resource, and for table items one kind. */
-export interface Grant {
-  role: string;
-  action: string;
-  resource: string;
-  kind?: string | undefined;
-}
-
 /** Enforces the policies of the template like AWS. An action is denied unless a statement allows it and none denies it. */
 export class LocalIam {
-  private readonly statements = new Map<string, Statement[]>();
-  private readonly needed = new Set<string>();
+  /** The statements of each role. */
+  readonly statements = new Map<string, Statement[]>();
   /** Allows everything, for `sam local`, whose containers have the credentials of the shell and no role. */
   isPermissive = false;
 
@@ -40,44 +32,19 @@ export class LocalIam {
     }
   }
 
-  /** Returns every grant of every role. */
-  grants(): Grant[] {
-    return [...this.statements].flatMap(([role, statements]) =>
-      statements.flatMap((statement) =>
-        [statement.Action].flat().flatMap((action) => grantsOf(role, action, statement)),
-      ),
-    );
-  }
-
-  /** Returns the grants that no request has needed. Without any one of them, every request would still have been allowed. */
-  unneeded(): Grant[] {
-    return this.grants().filter((grant) => !this.needed.has(nameOf(grant)));
-  }
-
-  /** `isEvidence` states whether the result proves that grants are needed. */
-  allows(
-    role: string,
-    action: string,
-    resource: string,
-    context: RequestContext = {},
-    { isEvidence = true } = {},
-  ): boolean {
-    if (this.isPermissive) return true;
+  /** Returns the statements that allow an action. There are none if a statement denies it. */
+  allowing(role: string, action: string, resource: string, context: RequestContext = {}): readonly Statement[] {
     const matching = (this.statements.get(role) ?? []).filter(
       (statement) =>
         anyMatches(statement.Action, action) &&
         anyMatches(statement.Resource, resource) &&
         isMet(statement.Condition ?? {}, context),
     );
-    if (matching.length === 0 || matching.some(({ Effect }) => Effect === 'Deny')) return false;
-    if (isEvidence)
-      this.noteNeeded(
-        matching
-          .flatMap((statement) => grantsOf(role, action, statement))
-          .filter((grant) => anyMatches(grant.resource, resource)),
-        context,
-      );
-    return true;
+    return matching.some(({ Effect }) => Effect === 'Deny') ? [] : matching;
+  }
+
+  allows(role: string, action: string, resource: string, context?: RequestContext): boolean {
+    return this.isPermissive || this.allowing(role, action, resource, context).length > 0;
   }
 
   /** Throws the AWS error if a role is not allowed to perform the action. */
@@ -85,29 +52,7 @@ export class LocalIam {
     if (this.allows(role, action, resource, context)) return;
     throw new ServiceError('AccessDeniedException', `${role} is not authorized to perform ${action} on ${resource}`);
   }
-
-  /** A grant is needed if no other grant allows the action for one of the keys. */
-  private noteNeeded(allowing: readonly Grant[], context: RequestContext): void {
-    const keys = [context[LEADING_KEYS] ?? []].flat();
-    for (const key of keys.length > 0 ? keys : [undefined]) {
-      const names = new Set(
-        allowing.filter(({ kind }) => kind === undefined || (key && anyMatches(kind, key))).map(nameOf),
-      );
-      if (names.size === 1) for (const name of names) this.needed.add(name);
-    }
-  }
 }
-
-const LEADING_KEYS = 'dynamodb:LeadingKeys';
-
-/** Returns the grants in one action of a statement, one for each resource and kind of item. */
-function grantsOf(role: string, action: string, { Resource, Condition = {} }: Statement): Grant[] {
-  const kinds = (Condition['ForAnyValue:StringLike'] ?? Condition['ForAllValues:StringLike'])?.[LEADING_KEYS];
-  const each = kinds === undefined ? [undefined] : [kinds].flat();
-  return [Resource].flat().flatMap((resource) => each.map((kind) => ({ role, action, resource, kind })));
-}
-
-const nameOf = ({ role, action, resource, kind = '' }: Grant): string => [role, action, resource, kind].join(' ');
 
 type Operator = (expected: readonly string[], actual: readonly string[]) => boolean;
 

@@ -33,13 +33,6 @@ describe('a role', () => {
   });
 });
 
-it('a grant is needed for each of its resources separately', () => {
-  const resources = ['arn:aws:s3:::bucket/a/*', 'arn:aws:s3:::bucket/b/*'];
-  const iam = createIam({ Effect: 'Allow', Action: 's3:PutObject', Resource: resources });
-  expect(iam.allows('role', 's3:PutObject', 'arn:aws:s3:::bucket/a/1')).toBe(true);
-  expect(iam.unneeded().map(({ resource }) => resource)).toEqual(['arn:aws:s3:::bucket/b/*']);
-});
-
 describe('a condition', () => {
   const allows = (Condition: object, context: Record<string, string | string[]>) =>
     createIam({ ...ALLOW, Condition }).allows('role', 'sqs:SendMessage', 'arn:aws:sqs:::queue', context);
