@@ -38,6 +38,17 @@ describe('a webhook', () => {
       const signature = createHmac('sha256', secret).update(body).digest('hex');
       expect(headers['x-service-signature']).toBe(`sha256=${signature}`);
     }
+
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/webhooks/new`);
+    await page.getByLabel('Endpoint URL').fill(receiver.url);
+    await page.getByLabel('All events').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor();
+    for (const [place, title] of Object.entries({ keys: 'Keys', 'webhooks/new': 'Create Webhook' })) {
+      await page.evaluate((hash) => location.replace(hash), `#/live/${place}`);
+      await expect.poll(() => page.title()).toBe(`${title} · Dashboard`);
+    }
+    expect(await page.getByLabel('Endpoint URL').inputValue()).toBe(''); // not restored while its secret is shown
   });
 
   it('shows how to verify signatures in the language of the docs', async () => {
