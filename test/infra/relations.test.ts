@@ -3,6 +3,7 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
 import { runCommand, type Shell } from '../../infra/commands/command.ts';
 import { IDLE_SECONDS } from '../../infra/commands/replay.ts';
+import { DELIVERY_TIMEOUT_MS, LEASE_SECONDS } from '../../infra/commands/smoke/checks.ts';
 import { RETRIES, TIMEOUT_MS } from '../../lib/aws/failed-events.ts';
 import { SETTINGS } from '../../lib/aws/runtime.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
@@ -129,6 +130,14 @@ it('the queues leave half of the concurrency of an account to the API', () => {
   const queues = mappingsOf(synth({})).filter(({ isStream }) => !isStream);
   const limits = queues.map(({ mapping }) => mapping.ScalingConfig?.MaximumConcurrency ?? 1000);
   expect(limits.reduce((sum, limit) => sum + limit)).toBeLessThanOrEqual(500); // of 1,000 (Lambda quotas)
+});
+
+it('the smoke test waits for a lease, three batching windows and ten seconds of cold starts', () => {
+  const windows = mappingsOf(synth({ batchingSeconds: 5 })).map(
+    ({ mapping }) => mapping.MaximumBatchingWindowInSeconds,
+  );
+  expect(windows).toContain(5);
+  expect(DELIVERY_TIMEOUT_MS / 1000).toBeGreaterThanOrEqual(LEASE_SECONDS + 3 * 5 + 10);
 });
 
 it('the tests use a table with the keys and indexes of the template', () => {

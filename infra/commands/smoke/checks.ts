@@ -7,11 +7,11 @@ import { readDelivery } from '../received.ts';
 import type { Check } from './run.ts';
 
 /** A delivery includes cold starts, batching windows and the lease. */
-const DELIVERY_TIMEOUT_MS = 40_000;
+export const DELIVERY_TIMEOUT_MS = 40_000;
 const LOOK_MS = 500;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** The shortest lease. */
-const LEASE_SECONDS = 10;
+export const LEASE_SECONDS = 10;
 /** Exceeds the limit of Lambda (6 MB) after Base64 encoding (API Gateway Developer Guide, "Binary media types"). */
 const TOO_MANY_BYTES = 6 * 1024 * 1024;
 /** A documentation block (RFC 5737), which no client uses. */
