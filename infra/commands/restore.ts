@@ -87,23 +87,27 @@ async function restoreTable({ client, wait, say }: Shell, { tableName }: Deploym
   const target = restoredName(tableName, atMs);
   const describe = async (TableName: string): Promise<TableDescription> =>
     (await database.send(new DescribeTableCommand({ TableName }))).Table ?? {};
-  const untilActive = async () => {
-    let table = await describe(target);
-    for (; table.TableStatus !== 'ACTIVE'; table = await describe(target)) await wait(LOOK_MS);
-    return table;
+  const find = () =>
+    describe(target).catch((error: unknown) => {
+      if (!(error instanceof ResourceNotFoundException)) throw error;
+    });
+  // The first look comes late, because a description is eventually consistent (DynamoDB API Reference, `DescribeTable`).
+  const untilActive = async (): Promise<TableDescription> => {
+    await wait(LOOK_MS);
+    const table = await find();
+    return table?.TableStatus === 'ACTIVE' ? table : untilActive();
   };
   const source = await describe(tableName);
-  const found = await describe(target).catch((error: unknown) => {
-    if (!(error instanceof ResourceNotFoundException)) throw error;
-  });
+  const found = await find();
   if (!found) {
     const names = { SourceTableName: tableName, TargetTableName: target };
     const RestoreDateTime = new Date(Math.floor(atMs / 1000) * 1000);
     await database.send(new RestoreTableToPointInTimeCommand({ ...names, RestoreDateTime }));
   }
-  if (found?.TableStatus !== 'ACTIVE')
+  const isActive = found?.TableStatus === 'ACTIVE';
+  if (!isActive)
     say(`DynamoDB restores the table as ${target}, which can take an hour. If you stop, repeat the command.`);
-  const table = await untilActive();
+  const table = isActive ? found : await untilActive();
   const update = async (settings: Omit<UpdateTableCommandInput, 'TableName'>) => {
     await database.send(new UpdateTableCommand({ TableName: target, ...settings }));
     await untilActive();

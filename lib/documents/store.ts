@@ -24,7 +24,7 @@ export function documents(table: Table) {
       return item && toState(item);
     },
 
-    /** Lists documents in the order of their keys, including deleted ones. */
+    /** Returns the document of each key, also if it is deleted. */
     async getAll(space: Space, documentKeys: readonly string[]): Promise<(DocumentState | undefined)[]> {
       const items = await table.batchGet(documentKeys.map((key) => itemKey.document(space, key)));
       return items.map((item) => item && toState(item));

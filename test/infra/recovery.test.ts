@@ -75,7 +75,7 @@ it('keeps the settings that change during the restore', async () => {
   expect(JSON.parse(readFileSync(deploymentFile, 'utf8'))).toMatchObject(kept);
 });
 
-it('sets what a restore does not set, each time when the new table is active', async () => {
+it('sets what a restore does not set, each time when the new table is active, although its description is late', async () => {
   let state = 'CREATING';
   const calls: object[] = [];
   const call = (input: object) => {
@@ -85,15 +85,19 @@ it('sets what a restore does not set, each time when the new table is active', a
   const operations: Performers = {
     ...performers,
     ...using('documents'),
-    DescribeTable: ({ TableName: name }) => ({
-      Table: {
-        TableArn: `${ARN}/${name}`,
-        TableStatus: state,
-        LatestStreamArn: streamOf(name),
-        StreamSpecification: { StreamEnabled: name !== TABLE },
-        DeletionProtectionEnabled: name !== TABLE,
-      },
-    }),
+    DescribeTable({ TableName: name }) {
+      if (name === TABLE && state === 'CREATING') throw new ResourceNotFoundException({ message: '', $metadata: {} });
+      return {
+        Table: {
+          TableArn: `${ARN}/${name}`,
+          TableStatus: 'ACTIVE',
+          LatestStreamArn: streamOf(name),
+          StreamSpecification: { StreamEnabled: name !== TABLE },
+          DeletionProtectionEnabled: name !== TABLE,
+        },
+      };
+    },
+    RestoreTableToPointInTime: () => ({}),
     UpdateTable(input) {
       call(input);
       state = 'UPDATING';
@@ -104,9 +108,10 @@ it('sets what a restore does not set, each time when the new table is active', a
       NextToken ? { Tags: [{ Key: 'of', Value: ResourceArn }] } : { Tags: [{ Key: 'aws:of' }], NextToken: 'next' },
     TagResource: call,
   };
+  const states = ['CREATING', 'CREATING', 'ACTIVE'];
   const wait = async (ms: number) => {
     expect(ms).toBe(15_000);
-    state = 'ACTIVE';
+    state = states.shift() ?? 'ACTIVE';
   };
   const { status, stderr } = await ran(ops, ARGUMENTS, operations, { deploymentFile, wait });
   const expected = `DynamoDB restores the table as ${TABLE}, which can take an hour. If you stop, repeat the command.\n`;
