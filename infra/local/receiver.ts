@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { listen } from './ports.ts';
-import { readBytes } from './services/bodies.ts';
 
 /** A server on loopback that receives the requests of webhooks. */
 export interface LocalReceiver {
@@ -16,7 +16,7 @@ export async function startLocalReceiver(
   receive: (request: http.IncomingMessage, body: Buffer) => number,
 ): Promise<LocalReceiver> {
   const server = http.createServer((request, response) => {
-    readBytes(request)
+    buffer(request)
       .then((body) => response.writeHead(receive(request, body)).end())
       .catch(() => response.destroy()); // the client disconnected
   });

@@ -11,7 +11,6 @@ import { dev } from '../../infra/commands/dev.ts';
 import { openExport } from '../../infra/commands/export-file.ts';
 import { ops } from '../../infra/commands/ops.ts';
 import { request } from '../../infra/commands/target.ts';
-import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { freePort, listen } from '../support/endpoints.ts';
@@ -499,7 +498,7 @@ it.each([
 ])('asks for the name on standard error, and reads %j', async (input, status, expected, said) => {
   const operations: string[] = [];
   const server = http.createServer(async (request, response) => {
-    operations.push(JSON.parse(String(await readBody(request))).operation);
+    operations.push(JSON.parse(await text(request)).operation);
     response.end('{"name":"Acme","state":"deleted"}');
   });
   const local = directoryOf(`http://127.0.0.1:${await listen(server)}`);

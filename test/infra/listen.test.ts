@@ -1,9 +1,9 @@
 import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { dev } from '../../infra/commands/dev.ts';
 import { elementsOf } from '../../infra/commands/listen.ts';
-import { readBody } from '../../infra/local/services/bodies.ts';
 import { UserError } from '../../infra/user-error.ts';
 import { ATTEMPT_TIMEOUT_MS, postOf } from '../../lib/deliveries/attempt.ts';
 import type { StoredEvent } from '../../lib/events/event.ts';
@@ -163,7 +163,7 @@ describe('listen', () => {
     const endpoint = http.createServer(async (request, response) => {
       mostOpen = Math.max(mostOpen, ++open);
       const { headers } = request;
-      const body = String(await readBody(request));
+      const body = await text(request);
       const event = { id: headers['x-service-event-id'], type: headers['x-service-event-type'], body } as StoredEvent;
       const at = Number(headers['webhook-timestamp']) * 1000;
       const delivered = postOf(1, { secret: SECRET } as WebhookRecord, event, at);

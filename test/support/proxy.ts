@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { readBytes } from '../../infra/local/services/bodies.ts';
+import { buffer } from 'node:stream/consumers';
 import { listen } from './endpoints.ts';
 
 interface Message {
@@ -29,7 +29,7 @@ export async function startProxy(
 ): Promise<string> {
   const handle: http.RequestListener = async (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
-    const asked: ProxiedRequest = { method, path: url, headers, body: await readBytes(incoming) };
+    const asked: ProxiedRequest = { method, path: url, headers, body: await buffer(incoming) };
     request?.(asked);
     const answered = await forward(target, asked).catch(() => undefined);
     if (!answered) return outgoing.destroy(); // the target has stopped
@@ -46,7 +46,7 @@ function forward(target: string, { method, path, headers, body }: ProxiedRequest
   return new Promise((resolve, reject) => {
     const options = { method, headers: { ...rest, Host: host, 'content-length': String(body.length) } };
     const sent = http.request(target + path, options, async (response) => {
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await readBytes(response) });
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) });
     });
     sent.on('error', reject).end(body);
   });

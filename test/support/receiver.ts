@@ -1,6 +1,6 @@
 import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import { readText } from '../../infra/local/services/bodies.ts';
 import { afterFile } from './after-file.ts';
 import { listen } from './endpoints.ts';
 import { openApi, violationsOf } from './openapi.ts';
@@ -50,7 +50,7 @@ export async function startReceiver(behaviour: Behaviour = 200): Promise<TestRec
   const received: Received[] = [];
   const faults = new Set<string>();
   const server = http.createServer(async (request, response) => {
-    const delivery = { headers: request.headers as Record<string, string>, body: await readText(request) };
+    const delivery = { headers: request.headers as Record<string, string>, body: await text(request) };
     received.push(delivery);
     for (const fault of faultsIn(delivery)) faults.add(fault);
     if (typeof current === 'number') response.writeHead(current).end();

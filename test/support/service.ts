@@ -1,6 +1,6 @@
 import http from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { readText } from '../../infra/local/services/bodies.ts';
 import type { StackOptions } from '../../infra/local/stack.ts';
 import { expectConformance } from './conformance.ts';
 import { databaseEndpoint } from './database.ts';
@@ -133,7 +133,7 @@ export function request(baseUrl: string, method: string, path: string, { body, h
   return new Promise((resolve, reject) => {
     const options = { method, headers: all, ...(from && { localAddress: from }) };
     const sent = http.request(baseUrl + path, options, async (response) => {
-      const text = await readText(response);
+      const text = await textOf(response);
       const isJson = response.headers['content-type']?.includes('json');
       const parsed = isJson && text ? JSON.parse(text) : undefined;
       resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parsed });

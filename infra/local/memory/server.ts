@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { namesThisMachine } from '../hosts.ts';
 import { InvalidRequest } from '../models/invalid-request.ts';
-import { readText } from '../services/bodies.ts';
 import { actionOf } from '../services/wire.ts';
 import { MemoryDatabase } from './database.ts';
 import { DynamoDbError } from './requests.ts';
@@ -28,7 +28,7 @@ export async function startMemoryDatabase(directory?: string): Promise<{ endpoin
 
 async function respond(database: MemoryDatabase, request: http.IncomingMessage, response: http.ServerResponse) {
   if (!namesThisMachine(request)) return void response.writeHead(403).end();
-  const body = await readText(request);
+  const body = await text(request);
   const [status, output] = outcomeOf(() => {
     const action = actionOf(request.method ?? '', request.url ?? '/', request.headers, '');
     return database.perform(action, JSON.parse(body || '{}'));

@@ -1,5 +1,5 @@
 import http, { type OutgoingHttpHeaders } from 'node:http';
-import { readBody } from './bodies.ts';
+import { buffer } from 'node:stream/consumers';
 
 export interface DatabaseResponse {
   status: number;
@@ -18,7 +18,7 @@ export function databaseRequests(endpoint: string) {
         const options = { hostname, port, method: 'POST', agent, headers: { ...headers, host } };
         const request = http.request(options, (response) => {
           const { statusCode: status = 500, headers } = response;
-          readBody(response).then((body) => resolve({ status, headers, body: body ?? Buffer.alloc(0) }), reject);
+          buffer(response).then((body) => resolve({ status, headers, body }), reject);
         });
         request.on('error', reject).end(body);
       });

@@ -1,10 +1,10 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { namesThisMachine } from '../hosts.ts';
 import { InvalidRequest } from '../models/invalid-request.ts';
 import { requireModel } from '../models/models.ts';
 import { operationOf } from '../models/operations.ts';
-import { readText } from './bodies.ts';
 import { actionOf, isForm } from './wire.ts';
 
 export interface ServiceRequest {
@@ -114,7 +114,7 @@ export class Endpoints {
 
   private async respond(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     if (!namesThisMachine(request, this.hosts)) return void response.writeHead(403).end();
-    const result = await this.perform(request, await readText(request));
+    const result = await this.perform(request, await text(request));
     const { status = 200, headers = {}, body } = result;
     response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
   }

@@ -1,4 +1,4 @@
-import { readText } from '../../../infra/local/services/bodies.ts';
+import { text } from 'node:stream/consumers';
 import { listening } from './http.ts';
 
 /** The other endpoints, and when they stop responding. */
@@ -20,7 +20,7 @@ let latencies: Latency[] = [];
 
 const healthyEndpoint = () =>
   listening(async (request, response) => {
-    const { timestamp } = JSON.parse(await readText(request));
+    const { timestamp } = JSON.parse(await text(request));
     response.writeHead(200).end();
     const at = Date.parse(timestamp);
     latencies.push({ at, ms: Date.now() - at });

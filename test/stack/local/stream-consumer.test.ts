@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LocalClock } from '../../../infra/local/lambda/clock.ts';
@@ -6,7 +7,6 @@ import type { MappingProperties } from '../../../infra/local/lambda/event-source
 import { streamConsumer } from '../../../infra/local/lambda/stream-consumer.ts';
 import { StreamPoller } from '../../../infra/local/lambda/stream-poller.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
-import { readText } from '../../../infra/local/services/bodies.ts';
 import { Signal } from '../../../infra/local/services/signal.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
 import { listen } from '../../support/endpoints.ts';
@@ -173,7 +173,7 @@ describe('the poller of a stream', () => {
     const [asked, consumed]: [string[], string[]] = [[], []];
     const writes = new Signal();
     const server = http.createServer(async (incoming, response) => {
-      const { ShardId, ShardIterator } = JSON.parse(await readText(incoming));
+      const { ShardId, ShardIterator } = JSON.parse(await text(incoming));
       const operation = String(incoming.headers['x-amz-target']).split('.')[1];
       if (operation === 'GetShardIterator') asked.push(ShardId);
       const isExpired = operation === 'GetRecords' && asked.length === 1;

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readText } from '../../../infra/local/services/bodies.ts';
 import { httpPost } from '../../../lib/aws/http-post.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { closed, endpoint, listen, stopTime } from '../../support/endpoints.ts';
@@ -19,7 +19,7 @@ it.each([
 ])('a request sends the complete body of %s with its length in bytes', async (_, body) => {
   const { promise, resolve } = Promise.withResolvers<[length: string | undefined, text: string]>();
   const server = http.createServer(async (request, response) => {
-    resolve([request.headers['content-length'], await readText(request)]);
+    resolve([request.headers['content-length'], await text(request)]);
     response.end();
   });
   const url = `http://127.0.0.1:${await listen(server)}/`;

@@ -88,24 +88,6 @@ export function Panel({ title, children, actions }: PanelProps) {
   );
 }
 
-interface TabsProps {
-  label: string;
-  tabs: readonly (readonly [title: string, href: string, isCurrent: boolean])[];
-}
-
-/** Links to the parts of a page. */
-export function Tabs({ label, tabs }: TabsProps) {
-  return (
-    <nav class="tabs" aria-label={label}>
-      {tabs.map(([title, href, isCurrent]) => (
-        <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
-          {title}
-        </a>
-      ))}
-    </nav>
-  );
-}
-
 export type Tone = 'good' | 'bad' | 'waiting' | 'off';
 
 /** A status. The icon is for users who cannot distinguish colors. */

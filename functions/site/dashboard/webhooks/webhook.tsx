@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Button, PageTitle, Tabs } from '../components/basics.tsx';
+import { Button, PageTitle } from '../components/basics.tsx';
 import { CopyButton } from '../components/copyable.tsx';
 import { ItemPage, ProblemNote } from '../components/feedback.tsx';
 import { DeliveryLog } from '../deliveries/delivery-log.tsx';
@@ -46,13 +46,17 @@ export function WebhookPage({ id, tab, query }: PageProps) {
           >
             {webhookName(webhook)}
           </PageTitle>
-          <Tabs
-            label="Webhook"
-            tabs={[
-              ['Deliveries', linkTo(environment, ['webhooks', id]), tab !== 'settings'],
-              ['Settings', linkTo(environment, ['webhooks', id, 'settings']), tab === 'settings'],
-            ]}
-          />
+          <nav class="tabs" aria-label="Webhook">
+            <a href={linkTo(environment, ['webhooks', id])} aria-current={tab === 'settings' ? undefined : 'page'}>
+              Deliveries
+            </a>
+            <a
+              href={linkTo(environment, ['webhooks', id, 'settings'])}
+              aria-current={tab === 'settings' ? 'page' : undefined}
+            >
+              Settings
+            </a>
+          </nav>
           {tab === 'settings' ? (
             <WebhookSettings of={webhook} onChange={reload} />
           ) : (

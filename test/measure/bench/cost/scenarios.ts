@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readText } from '../../../../infra/local/services/bodies.ts';
+import { text } from 'node:stream/consumers';
 import { changed } from '../../../support/changed.ts';
 import { listening } from '../http.ts';
 import { startMetered } from './metered.ts';
@@ -38,7 +38,7 @@ export async function usageOf(
   }: Scenario,
 ): Promise<{ usage: Usage; metrics: number }> {
   const endpoint = await listening(async (request, response) => {
-    service.meter.delivered(Buffer.byteLength(await readText(request)));
+    service.meter.delivered(Buffer.byteLength(await text(request)));
     response.writeHead(Number(request.headers['x-service-attempt']) <= failures ? 500 : 200).end();
   });
   const service = await startMetered(assembly, SPEED);
