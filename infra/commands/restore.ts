@@ -23,6 +23,7 @@ import { integer, pastTime } from './usage.ts';
 
 /** The time between two looks at a table that is not active yet. */
 const LOOK_MS = 15_000;
+const LOOKS_WITHOUT_TABLE = 20;
 
 const AFTER_THE_TIME = `Until the deployment, the service works with the old table. The new table lacks all changes after TIME:
   - Documents, keys and webhooks are as they were. Keys and tokens that were revoked later work again, so revoke them again.
@@ -92,10 +93,11 @@ async function restoreTable({ client, wait, say }: Shell, { tableName }: Deploym
       if (!(error instanceof ResourceNotFoundException)) throw error;
     });
   // The first look comes late, because a description is eventually consistent (DynamoDB API Reference, `DescribeTable`).
-  const untilActive = async (): Promise<TableDescription> => {
+  // A new table can be missing in the first ones.
+  const untilActive = async (looksWithout = 0): Promise<TableDescription> => {
     await wait(LOOK_MS);
-    const table = await find();
-    return table?.TableStatus === 'ACTIVE' ? table : untilActive();
+    const table = await (looksWithout > 0 ? find() : describe(target));
+    return table?.TableStatus === 'ACTIVE' ? table : untilActive(looksWithout - 1);
   };
   const source = await describe(tableName);
   const found = await find();
@@ -107,7 +109,7 @@ async function restoreTable({ client, wait, say }: Shell, { tableName }: Deploym
   const isActive = found?.TableStatus === 'ACTIVE';
   if (!isActive)
     say(`DynamoDB restores the table as ${target}, which can take an hour. If you stop, repeat the command.`);
-  const table = isActive ? found : await untilActive();
+  const table = isActive ? found : await untilActive(LOOKS_WITHOUT_TABLE);
   const update = async (settings: Omit<UpdateTableCommandInput, 'TableName'>) => {
     await database.send(new UpdateTableCommand({ TableName: target, ...settings }));
     await untilActive();

@@ -39,7 +39,7 @@ export interface ItemKey {
 }
 export type Item = Record<string, unknown>;
 
-export const keyOf = (item: Item | undefined): ItemKey => ({ pk: String(item?.pk), sk: String(item?.sk) });
+export const keyOf = ({ pk, sk }: Item): ItemKey => ({ pk: String(pk), sk: String(sk) });
 
 const spaceOf = ({ projectId, environment }: Space): string => `${projectId}#${environment}`;
 

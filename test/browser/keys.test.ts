@@ -1,5 +1,6 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { listed } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
 import { copyShown, fact, hasFocus, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
@@ -520,14 +521,23 @@ it('the allowlist restricts a key when it is saved, and names an invalid entry',
   await addresses.fill('127.0.0.7');
   await save.click();
   await page.getByRole('cell', { name: 'cidrs: 127.0.0.7/32' }).waitFor();
-  await addresses.fill(' ');
+  await addresses.fill(' ,\n');
+  await save.click();
+  await page.getByText('not an IPv4 or IPv6 address').waitFor(); // only an empty text lifts the restriction
+  await addresses.fill(Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`).join(' '));
+  await save.click();
+  await page.getByText('at most 100 entries').waitFor();
+  await addresses.fill('');
+  await page.getByText('This key will work from any IP address.').waitFor();
   await save.click();
   await page.getByText('Restriction removed.').waitFor();
   await page.getByRole('cell', { name: 'cidrs: none' }).waitFor();
   expect(await status(key)).toBe(200);
 
-  // Another admin changes it, and a rename shows that.
+  // Another admin changes it. Save without a change of one's own keeps that, and a rename shows it.
   await project.admin('POST', `/v1/keys/${key}/allowlist`, { body: { cidrs: ['127.0.0.6'] } });
+  await save.click();
+  await page.getByText('Allowlist saved.').waitFor();
   await page.getByRole('button', { name: 'Rename' }).click();
   await page.getByRole('button', { name: 'Rename key' }).click();
   await page.getByText('This key works only from the saved addresses.').waitFor();
@@ -541,4 +551,10 @@ it('the allowlist restricts a key when it is saved, and names an invalid entry',
   reverted.resolve();
   await page.getByRole('cell', { name: 'cidrs: 127.0.0.8/32' }).waitFor();
   expect(await addresses.inputValue()).toBe('127.0.0.6/32');
+
+  const { id } = (await listed(project.admin, '/v1/keys?environment=live')).find(({ type }) => type === 'admin');
+  await page.goto(`${service.stack.baseUrl}/dashboard#/live/keys/${id}`);
+  await page.getByText('This key works from any IP address.').waitFor();
+  await addresses.fill('192.0.2.1');
+  await page.getByText('You are signed in with this key.').waitFor();
 });

@@ -227,6 +227,11 @@ describe('a webhook', () => {
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.getByText('Custom headers X-Empty').waitFor();
     await page.getByText('Requests per second must be an integer from 1 to 500.').waitFor();
+    await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\norg:acme:*');
+    await page.getByLabel('Custom headers').fill('X-Tenant: acme:1\nX-Ten');
+    await page.getByLabel('Requests per second').fill('20');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Documents "org:acme:*" is a duplicate.').waitFor();
     await page.getByLabel('Documents', { exact: true }).fill('org:acme:*\n');
     await page.getByLabel('Custom headers').fill('X-Tenant: acme:1');
     await page.getByLabel('Requests per second').fill('20');

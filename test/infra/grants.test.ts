@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
+import type { Template } from '../../infra/local/template.ts';
 import { SET_ASIDE_PREFIX } from '../../lib/deployment.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { SETTLE_MS } from '../../lib/projects/deletion.ts';
@@ -103,6 +104,16 @@ const useVariable = (name: string, variable: string) => void read.get(name)?.add
 
 observeEntries({ command: useCommand, variable: useVariable });
 afterAll(() => observeEntries(undefined));
+
+it('a grant is needed for each of its resources separately', () => {
+  const Resource = ['a', 'b'].map((name) => `arn:aws:s3:::bucket/${name}/*`);
+  const Statement = [{ Effect: 'Allow', Action: 's3:PutObject', Resource }];
+  const policy = { id: 'Policy', properties: { Roles: ['role'], PolicyDocument: { Statement } } };
+  const ofType = (type: string) => (type === 'AWS::IAM::Policy' ? [policy] : []);
+  const { use, unneeded } = permissionsOf({ ofType } as unknown as Template);
+  use('role', 's3:PutObject', 'arn:aws:s3:::bucket/a/1');
+  expect(unneeded()).toEqual([expect.stringContaining('bucket/b/*')]);
+});
 
 it('every function has the variables that it reads, and every role the permissions that its function and AWS need, and no others', async () => {
   useByServices();

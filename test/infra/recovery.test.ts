@@ -125,6 +125,24 @@ it('sets what a restore does not set, each time when the new table is active, al
   ]);
 });
 
+it('ends when the new table is missing for more than five minutes', async () => {
+  const operations: Performers = {
+    ...performers,
+    ...using('documents'),
+    RestoreTableToPointInTime: () => ({}),
+    DescribeTable(input) {
+      if (input.TableName === TABLE) throw new ResourceNotFoundException({ message: '', $metadata: {} });
+      return performers.DescribeTable(input);
+    },
+  };
+  let waitedMs = 0;
+  const wait = async (ms: number) => {
+    waitedMs += ms;
+  };
+  const { status, stderr } = await ran(ops, ARGUMENTS, operations, { deploymentFile, wait });
+  expect([status, stderr, waitedMs]).toEqual([1, expect.stringContaining('ResourceNotFoundException'), 315_000]);
+});
+
 it.each([
   ['another stack', JSON.stringify({ stackName: 'Other', senderEmail: 'notifications@acme.example' })],
   ['no stack', undefined],

@@ -45,7 +45,7 @@ export function permissionsOf(template: Template) {
   );
   const denied = new Set<string>();
   const needed = new Set<string>();
-  /** Uses a permission. It is denied if the role does not have it. Unless `isEvidence`, it proves no need. */
+  /** Uses a permission. It is denied if the role does not have it. Without `isEvidence`, the use does not count as a need. */
   function use(role: string, action: string, resource: string, context: RequestContext = {}, isEvidence = true): void {
     const statements = iam.allowing(role, action, resource, context);
     if (statements.length === 0) denied.add(`${role} ${action} ${resource}`);

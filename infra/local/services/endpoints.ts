@@ -31,7 +31,7 @@ export interface ServiceCall {
   principal: string;
   /** The number of the try, starting at 1 (`amz-sdk-request` of the SDK). */
   attempt: number;
-  /** The input of the operation. Empty for services that are not of AWS. */
+  /** The input of the operation. Empty for S3, and for services that are not of AWS. */
   input: Record<string, unknown>;
 }
 /** Called before every try of every call. */

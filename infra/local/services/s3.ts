@@ -16,8 +16,8 @@ export function s3Service(bucketNamed: (name: string) => LocalBucket | undefined
   return ({ method, path, principal, body }) => {
     const [, name = '', key = ''] = /^\/([^/]+)\/([^?]+)/.exec(path) ?? [];
     const bucket = bucketNamed(name);
-    if (!key) throw new InvalidRequest('The path must contain a bucket and a key', 'InvalidRequest');
     if (method !== 'PUT') throw new ServiceError('NotImplemented', 'The local S3 supports only PutObject', 501);
+    if (!key) throw new InvalidRequest('The path must contain a bucket and a key', 'InvalidRequest');
     if (!bucket) throw new ServiceError('NoSuchBucket', `There is no bucket ${name}`, 404);
     const object = decodeURIComponent(key);
     iam.require(principal, 's3:PutObject', `arn:aws:s3:::${name}/${object}`);

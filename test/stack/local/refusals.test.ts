@@ -4,6 +4,9 @@ import type { InvalidRequest } from '../../../infra/local/models/invalid-request
 import { requireModel } from '../../../infra/local/models/models.ts';
 import { operationOf } from '../../../infra/local/models/operations.ts';
 import { requireEmail } from '../../../infra/local/models/ses.ts';
+import type { ServiceRequest } from '../../../infra/local/services/endpoints.ts';
+import { LocalIam } from '../../../infra/local/services/iam.ts';
+import { s3Service } from '../../../infra/local/services/s3.ts';
 import { TABLE } from '../../support/dynamodb-table.ts';
 
 /*
@@ -152,4 +155,10 @@ describe('the service models', () => {
     });
     expect(error.code).toBe(code);
   });
+});
+
+it('S3 rejects a path without a key', () => {
+  const service = s3Service(() => new Map(), new LocalIam({ ofType: () => [] }));
+  const error = errorOf(() => service({ method: 'PUT', path: '/bucket', body: '' } as ServiceRequest));
+  expect(error.code).toBe('InvalidRequest');
 });

@@ -34,16 +34,17 @@ export function useViolation(name: string | undefined, entries?: readonly string
 export const violationOf = (problem: Problem | undefined, field: string): string | undefined =>
   problem?.errors?.find((each) => each.field === field)?.detail;
 
-/** The violations of a member and of its own members or entries. Without `entries`, those of entries must name the entry. */
+/** The violations of a member and of its own members or entries, at most three. Some details of the API name the entry themselves. */
 function violationIn(problem: Problem | undefined, field: string, entries?: readonly string[]): string | undefined {
   const errors = problem?.errors?.filter((each) => isWithin(each.field, field)) ?? [];
   const texts = errors.map(({ field: place, detail }) => {
     const [, index, name] = /^[^[.]+(?:\[(\d+)\]|\.(.+))?$/s.exec(place) ?? [];
     const entry = index && entries?.[Number(index)];
-    if (entry) return `contain “${entry}”, which ${detail}`;
+    if (entry && !detail.startsWith('"')) return `contain “${entry}”, which ${detail}`;
     return name === undefined ? detail : `${name} ${detail}`;
   });
-  return texts.length > 0 ? texts.join('; ') : undefined;
+  const more = texts.length > 3 ? [`and ${texts.length - 3} more`] : [];
+  return texts.length > 0 ? [...texts.slice(0, 3), ...more].join('; ') : undefined;
 }
 
 const isWithin = (field: string, whole: string): boolean =>

@@ -6,10 +6,13 @@ import type { Delivery } from '../state/api.ts';
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
 export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {
   const latest = attempts.at(-1);
-  const isLatestComplete = latest && (isSuccess(latest) || latest.number > RETRY_DELAYS_SECONDS.length);
-  // A new run has no attempt yet, or was canceled or skipped before its first one.
-  const isNew = status === 'pending' || (isLatestComplete && (status === 'canceled' || status === 'skipped'));
-  const attemptsOfRun = isNew ? [] : latestRun(attempts);
+  const isLatestLast = latest !== undefined && (isSuccess(latest) || latest.number > RETRY_DELAYS_SECONDS.length);
+  // A run without an attempt keeps those of the run before, which are known by an attempt that no other one follows.
+  const isOfEarlierRun =
+    status === 'pending' ||
+    (isLatestLast && (status === 'canceled' || status === 'skipped')) ||
+    (status === 'failed' && latest !== undefined && isSuccess(latest));
+  const attemptsOfRun = isOfEarlierRun ? [] : latestRun(attempts);
   const next = isUnderWay(status) ? attemptsOfRun.length : -1;
   const last = attemptsOfRun.at(-1);
   // The earliest times of later attempts, if each attempt fails immediately.

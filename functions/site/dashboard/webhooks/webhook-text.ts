@@ -38,7 +38,8 @@ export const headerText = (headers: Headers): string =>
 export function problemIn(text: string, saved = ''): string | undefined {
   if (text === saved) return undefined;
   const headers = headersOf(text);
-  if (Object.keys(headers).length < linesOf(text).length) return 'need a different name in each line';
+  const named = linesOf(text).filter((line) => line.includes(':')); // in other lines, the user may still be typing
+  if (Object.keys(headersOf(named.join('\n'))).length < named.length) return 'need a different name in each line';
   const [name] = Object.entries(headers).find(([, value]) => value === HIDDEN) ?? [];
   return name === undefined ? undefined : `need the value of ${name} again, because saved values are hidden`;
 }
