@@ -540,6 +540,7 @@ it('the allowlist restricts a key when it is saved, and names an invalid entry',
   await page.getByText('Allowlist saved.').waitFor();
   await page.getByRole('button', { name: 'Rename' }).click();
   await page.getByRole('button', { name: 'Rename key' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByText('This key works only from the saved addresses.').waitFor();
   expect(await addresses.inputValue()).toBe('127.0.0.6/32');
 

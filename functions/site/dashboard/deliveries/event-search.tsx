@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { Button, Form } from '../components/basics.tsx';
 import { Input } from '../components/field.tsx';
 import { violationOf } from '../components/violations.ts';
@@ -18,7 +18,7 @@ interface SearchProps {
 /** Searches a list by document key. An event id opens its event. */
 export function EventSearch({ documentKey, problem, onDocument, onEvent, children }: SearchProps) {
   const [typed, setTyped] = useState(documentKey);
-  useEffect(() => setTyped(documentKey), [documentKey]);
+  useLayoutEffect(() => setTyped(documentKey), [documentKey]); // before the user can type
   const search = () => {
     const text = typed.trim();
     if (text.startsWith('evt_')) onEvent(text);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { Button, ButtonLink, Form, Link, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
@@ -16,7 +16,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
   const { environment } = useSession();
   const { prefix, cursor } = parametersOf(query, 'prefix', 'cursor');
   const [typed, setTyped] = useState(prefix);
-  useEffect(() => setTyped(prefix), [prefix]);
+  useLayoutEffect(() => setTyped(prefix), [prefix]); // before the user can type
   const loaded = useRead('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } });
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
   return (
