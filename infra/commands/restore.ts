@@ -23,6 +23,7 @@ import { integer, pastTime } from './usage.ts';
 
 /** The time between two looks at a table that is not active yet. */
 const LOOK_MS = 15_000;
+/** The looks in which a new table can still be missing, during five minutes. */
 const LOOKS_WITHOUT_TABLE = 20;
 
 const AFTER_THE_TIME = `Until the deployment, the service works with the old table. The new table lacks all changes after TIME:
@@ -92,8 +93,7 @@ async function restoreTable({ client, wait, say }: Shell, { tableName }: Deploym
     describe(target).catch((error: unknown) => {
       if (!(error instanceof ResourceNotFoundException)) throw error;
     });
-  // The first look comes late, because a description is eventually consistent (DynamoDB API Reference, `DescribeTable`).
-  // A new table can be missing in the first ones.
+  // Waits before the first look, because a description is eventually consistent (DynamoDB API Reference, `DescribeTable`).
   const untilActive = async (looksWithout = 0): Promise<TableDescription> => {
     await wait(LOOK_MS);
     const table = await (looksWithout > 0 ? find() : describe(target));

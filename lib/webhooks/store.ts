@@ -26,8 +26,7 @@ export function webhooks(table: Table) {
       limit: number,
       after?: string,
     ): Promise<{ webhooks: WebhookRecord[]; next: string | undefined }> {
-      const all = await allWebhooks(table, space);
-      const rest = after === undefined ? all : all.filter(({ id }) => id > after);
+      const rest = await allWebhooks(table, space, after);
       return { webhooks: rest.slice(0, limit), next: rest.length > limit ? rest[limit - 1]?.id : undefined };
     },
 
@@ -69,9 +68,11 @@ export function webhooks(table: Table) {
   }
 }
 
-/** Reads every webhook of a space, of which there are at most 100. */
-export async function allWebhooks(table: Table, space: Space): Promise<WebhookRecord[]> {
+/** Reads every webhook of a space, of which there are at most 100, or those after one. */
+export async function allWebhooks(table: Table, space: Space, afterId?: string): Promise<WebhookRecord[]> {
+  const after = afterId === undefined ? undefined : itemKey.webhook(space, afterId);
+  const all = { ...wholePartition(itemKey.webhook(space, '').pk), after };
   const records: WebhookRecord[] = [];
-  for await (const item of table.queryAll(wholePartition(itemKey.webhook(space, '').pk))) records.push(toWebhook(item));
+  for await (const item of table.queryAll(all)) records.push(toWebhook(item));
   return records;
 }

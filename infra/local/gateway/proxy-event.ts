@@ -4,7 +4,7 @@ import { ACCOUNT } from '../template.ts';
 import { parametersOf, splitUrl } from './request-line.ts';
 import type { FoundRoute } from './routes.ts';
 
-/** What an event contains besides the request of the client. */
+/** The values for an event, in addition to the head of the request. */
 export interface Received {
   body: Buffer;
   requestId: string;

@@ -88,13 +88,15 @@ export const marshalled = (item: Item): Attributes =>
   marshall(item, { removeUndefinedValues: true }) as unknown as Attributes;
 
 /** Converts the items in a request, and in each of its parts. */
-// biome-ignore lint/suspicious/noExplicitAny: inputs of many shapes
-export function converted(input: any, convert: (item: any) => unknown): Record<string, unknown> {
+export function converted(
+  input: Readonly<Record<string, unknown>>,
+  convert: (item: never) => unknown,
+): Record<string, unknown> {
   const request: Record<string, unknown> = { ...input };
   const parts = (inputs: object) =>
     Object.fromEntries(Object.entries(inputs).map(([name, part]) => [name, converted(part, convert)]));
-  for (const member of ITEMS) if (input[member]) request[member] = convert(input[member]);
-  if (Array.isArray(input.Keys)) request.Keys = input.Keys.map((key: Item) => convert(key));
+  for (const member of ITEMS) if (input[member]) request[member] = convert(input[member] as never);
+  if (Array.isArray(input.Keys)) request.Keys = input.Keys.map((key) => convert(key as never));
   if (input.RequestItems) request.RequestItems = parts(input.RequestItems);
   if (Array.isArray(input.TransactItems)) request.TransactItems = input.TransactItems.map(parts);
   return request;

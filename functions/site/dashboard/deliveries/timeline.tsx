@@ -6,12 +6,13 @@ import type { Delivery } from '../state/api.ts';
 /** The schedule of six attempts: those already made, the next one, and those that may follow. */
 export function Timeline({ of: { attempts, status, next_attempt_at } }: { of: Delivery }) {
   const latest = attempts.at(-1);
-  const isLatestLast = latest !== undefined && (isSuccess(latest) || latest.number > RETRY_DELAYS_SECONDS.length);
-  // A run without an attempt keeps those of the run before, which are known by an attempt that no other one follows.
+  const isSuccessful = latest !== undefined && isSuccess(latest);
+  const isSixth = latest !== undefined && latest.number > RETRY_DELAYS_SECONDS.length;
+  // A run without an attempt shows those of the run before, which ended with a success or the sixth attempt.
   const isOfEarlierRun =
     status === 'pending' ||
-    (isLatestLast && (status === 'canceled' || status === 'skipped')) ||
-    (status === 'failed' && latest !== undefined && isSuccess(latest));
+    (status === 'failed' && isSuccessful) ||
+    ((status === 'canceled' || status === 'skipped') && (isSuccessful || isSixth));
   const attemptsOfRun = isOfEarlierRun ? [] : latestRun(attempts);
   const next = isUnderWay(status) ? attemptsOfRun.length : -1;
   const last = attemptsOfRun.at(-1);
