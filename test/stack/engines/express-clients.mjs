@@ -23,6 +23,7 @@ runClients(async ({ url, token, names, count }) =>
       key: name,
       edit: (field) => void send(JSON.stringify({ [field]: i })).catch(() => {}),
       fields: () => fields,
+      isBusy: () => pending.size > 2,
       isAcknowledged: () => pending.size === 0,
       refresh: async () => {
         fields = await (await fetch(address, { headers })).json();
