@@ -59,7 +59,7 @@ const SETTINGS = {
   ),
   senderEmail: v.optional(SENDER, DEFAULT_SENDER),
   alarms: described(
-    'The receiver of alarms: an email address, or the ARN of a topic of yours that CloudWatch may publish to.',
+    'The receiver of alarms: an email address, or the ARN of your topic that CloudWatch may publish to.',
     v.optional(
       v.union(
         [group({ email: EMAIL }), group({ topicArn: arn('sns', '[\\w-]+', 'an SNS topic') })],
@@ -68,7 +68,7 @@ const SETTINGS = {
     ),
   ),
   domain: described(
-    'A domain of yours, with an ACM certificate in the same region. The default address is then disabled.',
+    'Your domain, with an ACM certificate in the same region. The default address is then disabled.',
     v.optional(
       group({
         name: text(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a domain name in lower case'),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, expect, it, vi } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
@@ -192,7 +193,7 @@ it('sets aside an event that always fails, and delivers later events', async () 
   const id = `${sample.id.slice(0, -4)}zzzz`;
   const space = { projectId: project.id, environment: 'live' } as const;
   const unreadable = { ...itemKey.event(space, id), type: 'document.changed', at: service.stack.clock.now() };
-  await writeItems(service.stack, databaseEndpoint(), [unreadable]);
+  await writeItems(databaseEndpoint(), service.stack.tableName, [marshall(unreadable)]);
   const later = await Promise.all(Array.from({ length: 20 }, () => publish(live)));
 
   const key = await eventually(() => [...bucket().keys()].find((each) => each.startsWith(SET_ASIDE_PREFIX)));
@@ -216,10 +217,10 @@ it('finds a message that always fails in the log', async () => {
   expect(found).toMatchObject({ message_id: expect.any(String), error: expect.any(Object) });
 });
 
-it.each(['id of the key', 'credential'])('finds the requests of the <%s> in the access log', async (name) => {
+it('finds the requests of a key in the access log', async () => {
   const project = await service.project();
   const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live' } });
-  const found = await eventDuring(filterWith(`<${name}>`, { [name]: key.id }), async () =>
+  const found = await eventDuring(filterWith('<id of the key>', { 'id of the key': key.id }), async () =>
     expect(code(await service.as(key.key)('GET', '/v1/webhooks'))[0]).toBe(200),
   );
   expect(found).toMatchObject({ resource: '/v1/webhooks' });
