@@ -1,15 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { JAVA_VERSION } from '../infra/local/services/database.ts';
@@ -75,7 +65,7 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 
   /** Runs the script with commands that do nothing, except that those with this beginning fail. */
   function run(FAILING = '') {
-    const directory = mkdtempSync(join(temporaryDirectory(), 'ci-'));
+    const directory = temporaryDirectory();
     for (const folder of ['bin', '.ci']) mkdirSync(join(directory, folder));
     copyFileSync('.ci/run', join(directory, '.ci/run'));
     for (const name of ['npm', 'npx', 'python3', 'java', 'go', 'apt-get'])
@@ -126,22 +116,18 @@ describe('a release', () => {
   const script = indented.replace(/^ {10}/gm, '');
   // Its own folder has no repository and no registry.
   const create = (tag: string, version = newest) => {
-    const directory = mkdtempSync(join(tmpdir(), 'release-'));
+    const directory = temporaryDirectory();
     copyFileSync('CHANGELOG.md', join(directory, 'CHANGELOG.md'));
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ version }));
     const commands = `git() { echo "$*" > git.log; }; npm() { echo "$*"; }\n${script}`;
     const options = { cwd: directory, env: { ...process.env, GITHUB_REF_NAME: tag }, stdio: 'pipe' } as const;
-    try {
-      execFileSync('bash', ['-c', commands], options);
-      const read = (file: string) => readFileSync(join(directory, file), 'utf8');
-      return {
-        notes: read('notes.md'),
-        git: read('git.log'),
-        sbom: read(`release/document-sync-service-${version}.cdx.json`),
-      };
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    execFileSync('bash', ['-c', commands], options);
+    const read = (file: string) => readFileSync(join(directory, file), 'utf8');
+    return {
+      notes: read('notes.md'),
+      git: read('git.log'),
+      sbom: read(`release/document-sync-service-${version}.cdx.json`),
+    };
   };
 
   it('contains the source, a bill of materials and the notes of the changelog', () => {

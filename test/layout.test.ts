@@ -12,11 +12,12 @@ const kindOf = (file: string): string | undefined =>
   KINDS.find((kind) => new RegExp(`(^|[-/])${kind}\\.ts$`).test(file));
 
 const IMPORT = /(?:from|import) '(\.{1,2}\/[^']+)'/g;
-const files = ['functions', 'infra', 'lib'].flatMap((folder) =>
+const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => /\.(tsx?|css|py)$/.test(name))
     .map((name) => join(folder, name)),
 );
+const files = sources.filter((name) => /\.tsx?$/.test(name));
 const importsOf = (file: string, text = readFileSync(file, 'utf8')): string[] =>
   [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
 
@@ -119,11 +120,6 @@ describe('the clock of the user', () => {
 });
 
 describe('a source file', () => {
-  const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(tsx?|css|py)$/.test(name))
-      .map((name) => join(folder, name)),
-  );
   const lengthOf = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
 
   it('has at most 200 lines', () => {

@@ -177,7 +177,11 @@ async function fill(stack: LocalStack, databaseEndpoint: string) {
     items.push(...statsItems(id, perHour, now, target.isDisabled));
     items.push(...events.map((event, n) => deliveryItem(event, n, target)));
   }
-  await writeItems(stack, databaseEndpoint, items);
+  await writeItems(
+    databaseEndpoint,
+    stack.tableName,
+    items.map((item) => marshall(item)),
+  );
   await changeItem(stack, databaseEndpoint, itemKey.webhook(space, ids[FAILING] ?? ''), {
     failingSince: now - 7 * MINUTE_MS,
     undeliveredSince: now - 7 * MINUTE_MS,

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allDone } from '../../lib/concurrency.ts';
 
 /*
  * Stops the processes of tests after their file. Files in one worker share the modules of this folder but not their hooks, so a
@@ -25,6 +26,9 @@ export function temporaryDirectory(): string {
 export async function stopAll(): Promise<void> {
   const all = stops;
   stops = [];
-  await Promise.all(all.map(async (stop) => stop())); // also if one throws, because a test can have failed
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+  try {
+    await allDone(all.map(async (stop) => stop())); // all of them also if one throws, because a test can have failed
+  } finally {
+    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -1,6 +1,4 @@
 import { expect } from 'vitest';
-import { startReceiver } from './receiver.ts';
-import { createWebhook } from './requests.ts';
 import type { Answer, Client } from './service.ts';
 
 /** The error of a transaction that ran into another one, or whose condition was false. */
@@ -37,15 +35,4 @@ export async function mint(client: Client, documents: string[], permissions: str
   const answer = await client('POST', '/v1/tokens', { body: { documents, permissions, ttl } });
   expect(answer.status, answer.text).toBe(201);
   return answer.body.token;
-}
-
-/** Receives all later events of a space, in the order of arrival. */
-export async function eventsOf(client: Client) {
-  const receiver = await startReceiver();
-  await createWebhook(client, receiver.url);
-  return {
-    receiver,
-    all: () => receiver.received.map(({ body }) => JSON.parse(body)),
-    until: async (count: number) => (await receiver.until(count)).map(({ body }) => JSON.parse(body)),
-  };
 }

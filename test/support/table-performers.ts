@@ -1,46 +1,25 @@
-import {
-  type AttributeValue,
-  CreateTableCommand,
-  DescribeTableCommand,
-  DynamoDBClient,
-  PutItemCommand,
-  paginateScan,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DescribeTableCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
-import { REGION } from '../../infra/local/template.ts';
 import { afterFile } from './after-file.ts';
 import { databaseEndpoint } from './database.ts';
+import { type Items, itemsOf, writeItems } from './items.ts';
 import type { Performers } from './shell.ts';
-
-const credentials = { accessKeyId: 'operator', secretAccessKey: 'local' };
-type Items = Record<string, AttributeValue>[];
 
 /** The copies of the tables of a database, by name and second. A restore is possible at these times. */
 const copies = new Map<string, Items>();
 const keyOf = (TableName: string, atMs: number) => `${TableName} ${Math.floor(atMs / 1000)}`;
 
-/** Returns all items of a table. */
-export async function itemsOf(TableName: string): Promise<Items> {
-  const database = dynamoDbClient(databaseEndpoint());
-  const items: Items = [];
-  for await (const { Items = [] } of paginateScan({ client: database }, { TableName, ConsistentRead: true }))
-    items.push(...Items);
-  database.destroy();
-  return items;
-}
-
 /** Copies the table of a stack, which later can be restored to this time. Commands have no virtual time. */
 export async function copyTable({ tableName }: LocalStack): Promise<number> {
   const at = Math.floor(Date.now() / 1000) * 1000;
-  copies.set(keyOf(tableName, at), await itemsOf(tableName));
+  copies.set(keyOf(tableName, at), await itemsOf(databaseEndpoint(), tableName));
   return at;
 }
 
 /** Performs the operations of DynamoDB on the database of a local stack. A restore needs `copyTable`. */
 export function tablePerformers(stack: LocalStack): Performers {
-  const database = new DynamoDBClient({ endpoint: databaseEndpoint(), region: REGION, credentials });
+  const database = dynamoDbClient(databaseEndpoint());
   afterFile(() => database.destroy());
   const pass: Performers[string] = (_, command) => database.send(command);
   return {
@@ -64,7 +43,7 @@ export function tablePerformers(stack: LocalStack): Performers {
           BillingMode: 'PAY_PER_REQUEST',
         }),
       );
-      for (const Item of items) await database.send(new PutItemCommand({ TableName, Item }));
+      await writeItems(databaseEndpoint(), TableName, items);
     },
     UpdateTable: pass,
     UpdateTimeToLive: pass,

@@ -3,7 +3,6 @@ import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
 import { type DeliveryMessage, firstMessage } from '../../../lib/deliveries/messages.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
-import type { DocumentState } from '../../../lib/documents/document.ts';
 import { sampleData } from '../../../lib/events/data.ts';
 import { newEvent, type StoredEvent } from '../../../lib/events/event.ts';
 import { type IdPrefix, sortableId } from '../../../lib/ids.ts';
@@ -64,17 +63,6 @@ export const attemptOf = ({ attempt: number, trigger }: DeliveryMessage, overrid
 export const retrying: Verdict = { status: 'retrying', delaySeconds: 60, dueAt: now + 60_000 };
 export const succeeded: Verdict = { status: 'succeeded' };
 export const failed: Verdict = { status: 'failed' };
-
-export const documentState = (overrides: Partial<DocumentState> = {}): DocumentState => ({
-  revision: 1,
-  fields: { a: 1 },
-  marks: { a: [1, 'node'] },
-  floor: [0, ''],
-  deleted: false,
-  createdAt: now,
-  updatedAt: now,
-  ...overrides,
-});
 
 export const newConnection = (overrides: Partial<ConnectionRecord> = {}): ConnectionRecord => ({
   ...newSpace(),

@@ -19,14 +19,4 @@ describe('events', () => {
     expect(await stored(taken)).toEqual(taken);
     expect(await Promise.all(others.map(stored))).toEqual([undefined, undefined]);
   });
-
-  it('are kept if an earlier run of the request published them', async () => {
-    const published = [newStoredEvent(), newStoredEvent()];
-    await publish(published, []);
-    await publish(
-      published.map((event) => ({ ...event, at: event.at + 1 })),
-      [],
-    );
-    expect(await Promise.all(published.map(stored))).toEqual(published);
-  });
 });

@@ -72,8 +72,8 @@ class History<Value> {
 
 /** The responses that clients received, and their actions. */
 export interface Promised {
-  /** Events that were accepted (202), by id. */
-  accepted: Map<string, { type: string }>;
+  /** The ids of events that were accepted (202). */
+  accepted: Set<string>;
   /** Markers of resources that were created under an idempotency key. At most one resource of each must exist. */
   atMostOnce: Set<string>;
   /** Those that were acknowledged. Exactly one resource of each must exist. */
@@ -245,11 +245,11 @@ export class Invariants {
       must(this.service.isIdle, 'All work ends', 'some work is still pending');
       const { deadLetters } = this.service;
       must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
-      for (const id of this.service.setAside.keys())
+      for (const id of this.service.setAside)
         must(this.service.isRefusable(id), 'Only an event that always fails is set aside', id);
       const items = [...this.service.db.items()];
       const events = items.filter(({ pk }) => String(pk).startsWith('EVENT#')).map(toStoredEvent);
-      for (const id of promised.accepted.keys())
+      for (const id of promised.accepted)
         must(
           events.some((event) => event.id === id),
           'An accepted event is stored',

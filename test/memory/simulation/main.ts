@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { command, runCommand } from '../../../infra/commands/command.ts';
@@ -73,22 +74,22 @@ async function runMany({ from, seeds, broken }: Part): Promise<void> {
     const rate = Math.round(done / seconds);
     process.stdout.write(`\r${done} of ${seeds} schedules, ${rate} a second, ${faults} faults`);
   };
-  const workers = Array.from({ length: threads }, (_, i) => {
+  const workers: Worker[] = Array.from({ length: threads }, (_, i) => {
     const part: Part = { from: from + i * share, seeds: Math.min(share, seeds - i * share), broken };
     const worker = new Worker(new URL(import.meta.url), { workerData: part });
     worker.on('message', (report: Progress) => {
       progress.set(i, report);
       failed ??= report.failed;
       print();
+      if (report.failed) for (const each of workers) void each.terminate();
     });
-    return new Promise<void>((resolve, reject) => worker.on('exit', () => resolve()).on('error', reject));
+    return worker;
   });
-  await Promise.all(workers);
+  await Promise.all(workers.map((worker) => once(worker, 'exit'))); // or throws an error of a worker
   console.log();
   if (!failed) return console.log('Every promise was kept.');
   const { shrink } = await loadSimulation(broken);
-  const smallest = await shrink({ seed: failed.seed });
-  const options = `--seed ${smallest.seed} --faults ${smallest.maxFaults} --actions ${smallest.maxActions}`;
+  const options = await shrink(failed.seed);
   console.log(
     `✗ ${failed.message}\nThe smallest schedule that shows it: npm run simulate -- ${options}${broken ? ` --bug '${broken}'` : ''}`,
   );

@@ -24,10 +24,8 @@ export const authorizerEventOf = (credential: string) => ({
 });
 
 /** The event of API Gateway for an authorized request. */
-export function proxyEventOf(
-  { method, resource, path, body, idempotencyKey, keyId }: Request,
-  projectId: string,
-): APIGatewayProxyEvent {
+export function proxyEventOf(request: Request): APIGatewayProxyEvent {
+  const { method, resource, path, body, idempotencyKey, keyId } = request;
   return proxyEvent({
     httpMethod: method,
     resource,
@@ -37,6 +35,6 @@ export function proxyEventOf(
       ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
     },
     body: body ? JSON.stringify(body) : null,
-    authorizer: { ...keyOf('admin'), project_id: projectId, ...(keyId && { key_id: keyId }) },
+    authorizer: { ...keyOf('admin'), ...(keyId && { key_id: keyId }) },
   });
 }

@@ -13,7 +13,6 @@ export interface ScheduleOptions {
 
 export interface Outcome {
   violation: Violation | undefined;
-  steps: number;
   faults: number;
   story: readonly string[];
 }
@@ -29,7 +28,6 @@ export async function runSchedule({ seed, maxFaults, maxActions, isTold }: Sched
     seed,
     // Every fourth schedule has no fault, because stricter invariants apply then.
     maxFaults: Math.min(maxFaults ?? FAULTS_MAX, seed % 4 === 0 ? 0 : FAULTS_MAX),
-    faultRate: 0.03,
     isTold: isTold ?? false,
   });
   const service = new SimulatedService(world);
@@ -47,20 +45,18 @@ export async function runSchedule({ seed, maxFaults, maxActions, isTold }: Sched
     await world.run(STEPS_MAX, () => isSettled);
     invariants.converged(users.nodes.all, users.promised);
   } else invariants.violation ??= new Violation('All work ends', `not within ${STEPS_MAX} steps`);
-  const { steps, faults, story } = world;
-  return { violation: invariants.violation, steps, faults, story };
+  const { faults, story } = world;
+  return { violation: invariants.violation, faults, story };
 }
 
-/** Finds the fewest faults and actions with the same failure. */
-export async function shrink(options: ScheduleOptions): Promise<ScheduleOptions> {
-  const fails = async (fewer: ScheduleOptions) => (await runSchedule(fewer)).violation !== undefined;
-  let smallest: ScheduleOptions = { ...options, maxFaults: FAULTS_MAX, maxActions: ACTIONS_MAX + 3 };
+/** Finds the fewest faults and actions that break the same promise. Returns them as options of `npm run simulate`. */
+export async function shrink(seed: number): Promise<string> {
+  const broken = async (limits: object) => (await runSchedule({ seed, ...limits })).violation?.invariant;
+  const invariant = await broken({});
+  const smallest = { maxFaults: FAULTS_MAX, maxActions: ACTIONS_MAX };
   for (const name of ['maxActions', 'maxFaults'] as const) {
-    for (let fewer = 0; fewer < (smallest[name] ?? 0); fewer++) {
-      if (!(await fails({ ...smallest, [name]: fewer }))) continue;
-      smallest = { ...smallest, [name]: fewer };
-      break;
-    }
+    for (let fewer = 0; fewer < smallest[name]; fewer++)
+      if ((await broken({ ...smallest, [name]: fewer })) === invariant) smallest[name] = fewer; // ends the loop
   }
-  return smallest;
+  return `--seed ${seed} --faults ${smallest.maxFaults} --actions ${smallest.maxActions}`;
 }

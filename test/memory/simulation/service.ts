@@ -12,7 +12,6 @@ import { isRecoverable } from '../../../lib/deliveries/recovery.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { generateKey } from '../../../lib/keys/key.ts';
 import { projects } from '../../../lib/projects/store.ts';
-import type { Space } from '../../../lib/space.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import {
   CONSUMERS,
@@ -71,9 +70,8 @@ export class SimulatedService {
   /** The webhooks whose queues were filled. */
   readonly filled = new Set<string>();
   /** The events that the fan-out set aside, including replayed ones. */
-  readonly setAside = new Map<string, DynamoDBRecord>();
+  readonly setAside = new Set<string>();
   readonly replayed = new Set<string>();
-  readonly space: Space = { projectId: 'prj_1', environment: 'live' };
   /** Called for every change of an item, and for every POST. */
   onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
   onPost: (post: Received) => void = () => {};
@@ -100,7 +98,7 @@ export class SimulatedService {
     this.queues = new Map(
       Object.values(CONSUMERS).map((fn) => [
         fn,
-        new SimulatedQueue(world, (batch, settle) => this.consumeMessages(fn, batch, settle), 0.02),
+        new SimulatedQueue(world, (batch, settle) => this.consumeMessages(fn, batch, settle)),
       ]),
     );
     this.scheduler = new SimulatedScheduler(world);
@@ -141,7 +139,7 @@ export class SimulatedService {
 
   /** Whether no work is pending. */
   get isIdle(): boolean {
-    const waiting = [...this.setAside.keys()].some((id) => !this.replayed.has(id));
+    const waiting = [...this.setAside].some((id) => !this.replayed.has(id));
     return (
       !waiting &&
       [...this.queues.values(), this.scheduler, this.stream, ...this.shards.values()].every(({ size }) => size === 0)
@@ -196,7 +194,7 @@ export class SimulatedService {
       const work = async (handle: Handler, process: Process): Promise<void> => {
         const runs = [...(this.runs.get(idempotencyKey ?? '') ?? []), process];
         if (idempotencyKey !== undefined) this.runs.set(idempotencyKey, runs);
-        const event = proxyEventOf(request, this.space.projectId);
+        const event = proxyEventOf(request);
         const { statusCode, body } = (await handle(event as never, NO_CONTEXT)) as APIGatewayProxyResult;
         const response = { status: statusCode, body: (body ? JSON.parse(body) : undefined) as never };
         this.onResponse(request, response, runs);
@@ -339,7 +337,7 @@ export class SimulatedService {
   private keep(record: DynamoDBRecord): void {
     const id = record.dynamodb?.Keys?.sk?.S ?? '';
     if (this.setAside.has(id)) return;
-    this.setAside.set(id, record);
+    this.setAside.add(id);
     this.world.after(REPLAY_AFTER_MS, () => {
       this.replayed.add(id);
       this.stream.append(record);

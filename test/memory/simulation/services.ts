@@ -8,6 +8,8 @@ const VISIBILITY_MS = (6 * 30 + 5) * 1000;
 
 /** The rate of outages, in which a message arrives hours late. */
 const OUTAGE_RATE = 0.003;
+/** The probability that a message is received again, for each of two causes. */
+const DUPLICATE_RATE = 0.02;
 const OUTAGE_MS = 5 * 60 * 60 * 1000;
 
 /** Ends a batch with the positions of its failed records. */
@@ -31,17 +33,15 @@ export class SimulatedQueue<Message> {
   private readonly visible: Stored<Message>[] = [];
   private readonly world: World;
   private readonly consume: Consumer<Message>;
-  private readonly duplicateRate: number;
   private hidden = 0;
   private isPolling = false;
   deadLetters = 0;
   /** The number of messages that arrived hours late. */
   late = 0;
 
-  constructor(world: World, consume: Consumer<Message>, duplicateRate: number) {
+  constructor(world: World, consume: Consumer<Message>) {
     this.world = world;
     this.consume = consume;
-    this.duplicateRate = duplicateRate;
   }
 
   /** The number of waiting, hidden and delayed messages. */
@@ -84,7 +84,7 @@ export class SimulatedQueue<Message> {
         const [stored] = this.visible.splice(Math.floor(this.world.choosing() * this.visible.length), 1);
         return stored as Stored<Message>;
       });
-      for (const stored of batch) if (this.world.chance(this.duplicateRate)) this.visible.push(stored);
+      for (const stored of batch) if (this.world.chance(DUPLICATE_RATE)) this.visible.push(stored);
       if (this.visible.length > 0) this.poll();
       this.hidden += batch.length;
       const receipts = batch.map((stored) => ++stored.receives);
@@ -95,7 +95,7 @@ export class SimulatedQueue<Message> {
           this.hidden -= batch.length;
           const rest = Math.max(0, receivedAt + VISIBILITY_MS - this.world.now);
           batch.forEach((stored, i) => {
-            const isBack = failed === 'all' || failed.has(i) || this.world.chance(this.duplicateRate);
+            const isBack = failed === 'all' || failed.has(i) || this.world.chance(DUPLICATE_RATE);
             if (receipts[i] !== stored.receives) return;
             if (!isBack) stored.isDeleted = true;
             else if (this.visible.includes(stored)) return;

@@ -16,9 +16,7 @@ describe('any schedule', () => {
     for (let seed = from; seed < from + SCHEDULES; seed++) {
       const { violation } = await runSchedule({ seed });
       if (!violation) continue;
-      const { maxFaults, maxActions } = await shrink({ seed });
-      const options = `--seed ${seed} --faults ${maxFaults} --actions ${maxActions}`;
-      throw new Error(`${violation.message}: npm run simulate -- ${options}`);
+      throw new Error(`${violation.message}: npm run simulate -- ${await shrink(seed)}`);
     }
   });
 
@@ -27,7 +25,7 @@ describe('any schedule', () => {
       const first = await runSchedule({ seed, isTold: true });
       const second = await runSchedule({ seed, isTold: true });
       expect(second.story).toEqual(first.story);
-      expect(first.steps).toBeGreaterThan(0);
+      expect(first.story).not.toEqual([]);
     }
   });
 });

@@ -30,7 +30,7 @@ type Action = readonly [name: string, act: () => Promise<unknown>, weight?: numb
 /** The customers of a service, who can perform any action at any time. */
 export class Users {
   readonly promised: Promised = {
-    accepted: new Map(),
+    accepted: new Set(),
     once: new Set(),
     atMostOnce: new Set(),
     cycles: new Map(),
@@ -39,7 +39,6 @@ export class Users {
     broken: [],
   };
   private readonly webhookIds: string[] = [];
-  private readonly eventIds: string[] = [];
   private readonly world: World;
   private readonly service: SimulatedService;
   private readonly client: Client;
@@ -152,15 +151,8 @@ export class Users {
     if (response?.status === 202) this.accept((response.body as { data: never[] }).data, markers, true);
   }
 
-  private accept(
-    events: readonly { id: string; type: string }[],
-    markers: readonly string[],
-    isRepeated: boolean,
-  ): void {
-    for (const { id, type } of events) {
-      this.promised.accepted.set(id, { type });
-      this.eventIds.push(id);
-    }
+  private accept(events: readonly { id: string }[], markers: readonly string[], isRepeated: boolean): void {
+    for (const { id } of events) this.promised.accepted.add(id);
     if (isRepeated) for (const marker of markers) this.promised.once.add(marker);
   }
 
@@ -190,7 +182,7 @@ export class Users {
   }
 
   private async redeliver(): Promise<void> {
-    const [id, event_id] = [this.world.pick(this.webhookIds), this.world.pick(this.eventIds)];
+    const [id, event_id] = [this.world.pick(this.webhookIds), this.world.pick([...this.promised.accepted])];
     if (id === undefined || event_id === undefined) return;
     const resource = '/v1/webhooks/{id}/deliveries/{event_id}/redeliver';
     await this.client.send(

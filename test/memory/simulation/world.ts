@@ -66,7 +66,6 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 
 interface Timer {
   at: number;
-  order: number;
   fire(): void;
 }
 
@@ -74,12 +73,12 @@ export interface WorldOptions {
   seed: number;
   /** The maximum number of faults. */
   maxFaults: number;
-  /** The probability of a fault for a call. */
-  faultRate: number;
   /** Whether to record every step as text. */
   isTold?: boolean;
 }
 
+/** The probability of a fault for a call. */
+const FAULT_RATE = 0.03;
 const START_MS = Date.UTC(2026, 0, 31, 12);
 /** The maximum difference between the clocks of two functions. */
 export const SKEW_MS = 5000;
@@ -102,7 +101,6 @@ export class World {
   private readonly running = new Set<Process>();
   private readonly calls: Call[] = [];
   private readonly timers: Timer[] = [];
-  private order = 0;
   private processes = 0;
   private readonly options: WorldOptions;
   // Separate random streams, so that a limit on faults changes the order of other events as little as possible.
@@ -134,7 +132,7 @@ export class World {
   }
 
   after(ms: number, fire: () => void): Timer {
-    const timer = { at: this.now + ms, order: this.order++, fire };
+    const timer = { at: this.now + ms, fire };
     this.timers.push(timer);
     return timer;
   }
@@ -254,13 +252,8 @@ export class World {
   }
 
   private passTime(): void {
-    let next = 0;
-    for (let i = 1; i < this.timers.length; i++) {
-      const [a, b] = [this.timers[i] as Timer, this.timers[next] as Timer];
-      if (a.at < b.at || (a.at === b.at && a.order < b.order)) next = i;
-    }
-    const [timer] = this.timers.splice(next, 1);
-    if (!timer) return;
+    const timer = this.timers.reduce((first, each) => (each.at < first.at ? each : first)); // the oldest of equal times
+    this.timers.splice(this.timers.indexOf(timer), 1);
     this.now = Math.max(this.now, timer.at);
     timer.fire();
   }
@@ -298,7 +291,7 @@ export class World {
   /** Calls that an ended invocation left behind have no faults, because the invocation could end twice. */
   private faultFor({ process, faults, risk }: Call): FaultKind | undefined {
     if (!this.running.has(process)) return undefined;
-    const isOne = this.failing() < this.options.faultRate * risk && this.faults < this.options.maxFaults;
+    const isOne = this.failing() < FAULT_RATE * risk && this.faults < this.options.maxFaults;
     return isOne ? faults[Math.floor(this.failing() * faults.length)] : undefined;
   }
 }

@@ -3,7 +3,6 @@ import type { ItemKey } from '../../../lib/aws/items.ts';
 import { pull, walkDocuments } from '../../../lib/documents/pages.ts';
 import { rangesOf } from '../../../lib/documents/patterns.ts';
 import { documents } from '../../../lib/documents/store.ts';
-import { documentState } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
 const space = { projectId: 'prj_1', environment: 'live' } as const;
@@ -23,8 +22,15 @@ async function stored(keys: readonly string[], { text = 'text', cutAt = Number.P
     return undefined;
   });
   const store = documents(table);
-  for (const [i, key] of keys.entries())
-    await store.save(space, key, 0, documentState({ revision: 3, deleted: i % 10 === 0, fields: { text } }), []);
+  const state = {
+    revision: 3,
+    fields: { text },
+    marks: {},
+    floor: [0, ''] as [number, string],
+    createdAt: 0,
+    updatedAt: 0,
+  };
+  for (const [i, key] of keys.entries()) await store.save(space, key, 0, { ...state, deleted: i % 10 === 0 }, []);
   return { store, counted, read };
 }
 

@@ -4,8 +4,6 @@ import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { durationMs, MESSAGE_CPU_MS, pollRequests } from './prices.ts';
 import { NOTHING, type Usage } from './usage.ts';
 
-/** The lines `START`, `END` and `REPORT` that Lambda writes for an invocation. */
-const PLATFORM_LOG_BYTES = 300 + 3 * 26;
 const CHUNK_BYTES = 64 * 1024;
 /** CloudWatch Logs bills each event with its timestamp and framing. */
 const LOG_EVENT_BYTES = 26;
@@ -55,16 +53,11 @@ export class Meter {
         .ofType<{ MemorySize: number }>('AWS::Lambda::Function')
         .map(({ id, properties }) => [id, properties.MemorySize]),
     );
-    const functions = stack.template.ofType<{ LoggingConfig?: { SystemLogLevel?: string } }>('AWS::Lambda::Function');
-    const isQuiet = new Set(
-      functions.filter(({ properties }) => properties.LoggingConfig?.SystemLogLevel === 'WARN').map(({ id }) => id),
-    );
     for (const [id, fn] of stack.functions) {
       const invoke = fn.invoke.bind(fn);
       fn.invoke = (...args) => {
         if (isOfStats(id)) return invoke(...args);
         this.usage.invocations++;
-        if (!isQuiet.has(id)) this.usage.logBytes += PLATFORM_LOG_BYTES;
         this.usage.gbSeconds += ((memory.get(id) ?? 0) / 1024) * (durationMs(id, recordsOf(args[0])) / 1000);
         if (polled.has(id)) this.usage.sqsRequests += pollRequests(recordsOf(args[0]));
         return invoke(...args);

@@ -1,7 +1,6 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { sizeOf } from '../../../../infra/local/memory/values.ts';
-import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
+import { itemsOf } from '../../../support/items.ts';
 import { createProject } from '../project.ts';
 import { startBench } from '../stack.ts';
 import { isOfStats, Meter } from './meter.ts';
@@ -45,11 +44,9 @@ export async function startMetered(assembly: string, speed: number) {
     },
     /** Excludes stats, which are stored for more than a year. */
     async storedBytes(): Promise<number> {
-      const client = dynamoDbClient(databaseEndpoint);
-      const { Items = [] } = await client.send(new ScanCommand({ TableName: stack.tableName }));
-      client.destroy();
-      const items = Items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
-      return items.reduce((total, item) => total + ITEM_OVERHEAD_BYTES + sizeOf(item as never), 0);
+      const items = await itemsOf(databaseEndpoint, stack.tableName);
+      const billed = items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
+      return billed.reduce((total, item) => total + ITEM_OVERHEAD_BYTES + sizeOf(item as never), 0);
     },
     stop,
   };

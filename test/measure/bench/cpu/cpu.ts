@@ -1,15 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
 import { queueRecord } from '../../../../infra/local/lambda/queue-poller.ts';
 import { streamRecord } from '../../../../infra/local/lambda/stream-consumer.ts';
-import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { changed } from '../../../support/changed.ts';
+import { itemsOf } from '../../../support/items.ts';
 import { createProject } from '../project.ts';
 import { startBench } from '../stack.ts';
 import type { Invocation, Invoked } from './function-process.ts';
@@ -41,8 +39,9 @@ export async function measureCpu(assembly: string, memorySizes: readonly number[
   const { token = '' } = await post('/v1/tokens', { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 });
   for (const url of urls) await post('/v1/webhooks', { url, events: ['document.changed'] });
   const rows: Record<string, Record<string, number>> = {};
+  await post('/v1/events/batch', { events: Array.from({ length: EVENTS }, () => changed()) });
+  const records = await eventRecords(databaseEndpoint, stack);
   for (const memory_mb of memorySizes) {
-    await post('/v1/events/batch', { events: Array.from({ length: EVENTS }, () => changed()) });
     const fanOut = functionNamed(stack, 'FanOut');
     const lane = functionNamed(stack, 'DeliverNew');
     const authorizer = functionNamed(stack, 'Authorize');
@@ -57,7 +56,6 @@ export async function measureCpu(assembly: string, memorySizes: readonly number[
       child.send(invocation);
       return ((await once(child, 'message')) as [Invoked])[0];
     };
-    const records = await newEvents(databaseEndpoint, stack, rows);
     await invoke({ path: fanOut.path, event: { Records: records.slice(0, 1) } });
     const release = limitCpu(child.pid ?? 0, memory_mb / MB_OF_VCPU);
     const add = (name: string, count: number, all: Invoked[]) => {
@@ -122,23 +120,11 @@ const authorizerEvent = (credential: string) => ({
   requestContext: { requestId: 'bench', identity: { sourceIp: '127.0.0.1' } },
 });
 
-/** The events of the table that no function has received, as records of its stream. */
-async function newEvents(endpoint: string, { tableName, streamArn }: LocalStack, rows: object) {
-  const client = dynamoDbClient(endpoint);
-  const items: Record<string, AttributeValue>[] = [];
-  let after: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: tableName, ...(after && { ExclusiveStartKey: after }) }),
-    );
-    items.push(...(page.Items ?? []).filter(({ pk }) => pk?.S?.startsWith('EVENT#')));
-    after = page.LastEvaluatedKey;
-  } while (after);
-  client.destroy();
-  const first = Object.keys(rows).length / (2 + BATCHES.length);
+/** The events of the table, as records of its stream. */
+async function eventRecords(endpoint: string, { tableName, streamArn }: LocalStack) {
+  const items = await itemsOf(endpoint, tableName);
   return items
-    .sort((a, b) => (String(a.id?.S) < String(b.id?.S) ? -1 : 1))
-    .slice(first * EVENTS, (first + 1) * EVENTS)
+    .filter(({ pk }) => pk?.S?.startsWith('EVENT#'))
     .map(({ pk, sk, ...item }, i) => {
       const Keys = { pk, sk };
       const dynamodb = {

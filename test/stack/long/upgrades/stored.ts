@@ -1,8 +1,7 @@
-import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { dynamoDbClient } from '../../../../infra/local/services/dynamodb.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { State } from '../../../../infra/local/services/state.ts';
 import { databaseEndpoint } from '../../../support/database.ts';
-import { itemsOf } from '../../../support/table-performers.ts';
+import { itemsOf, writeItems } from '../../../support/items.ts';
 import type { Endpoints, Work } from './work.ts';
 
 type Attributes = Record<string, AttributeValue>;
@@ -19,16 +18,13 @@ export interface Stored {
 const tableOf = ({ tablePrefix }: State) => `${tablePrefix}Table`;
 
 export async function readStored(state: State, work: Work, at: number): Promise<Stored> {
-  const items = await itemsOf(tableOf(state));
+  const items = await itemsOf(databaseEndpoint(), tableOf(state));
   return { at, work, items, messages: [...state.messages], schedules: [...state.schedules] };
 }
 
 /** Writes the items to the table of a state. */
-export async function writeItems({ items }: Pick<Stored, 'items'>, state: State): Promise<void> {
-  const database = dynamoDbClient(databaseEndpoint());
-  for (const Item of items) await database.send(new PutItemCommand({ TableName: tableOf(state), Item }));
-  database.destroy();
-}
+export const restoreItems = ({ items }: Pick<Stored, 'items'>, state: State): Promise<void> =>
+  writeItems(databaseEndpoint(), tableOf(state), items);
 
 /** Adds the messages and schedules, which are due. Their items must exist already. */
 export function addWork({ messages, schedules }: Pick<Stored, 'messages' | 'schedules'>, state: State): void {

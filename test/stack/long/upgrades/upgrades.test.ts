@@ -14,11 +14,11 @@ import {
   addWork,
   makeDue,
   readStored,
+  restoreItems,
   type Stored,
   shapesOf,
   withEndpoints,
   withPlaceholders,
-  writeItems,
 } from './stored.ts';
 import { attemptAgain, begin, complete, type Endpoints, proceed, rejectFirstAttempts, type Work } from './work.ts';
 
@@ -68,7 +68,7 @@ describe('the data of a release', () => {
     rejectFirstAttempts(work.published.body.id, endpoints);
     const state = createState();
     let at = stored.at + BETWEEN_STEPS_MS;
-    await during({ assembly: current, state, at }, () => writeItems(stored, state));
+    await during({ assembly: current, state, at }, () => restoreItems(stored, state));
     addWork(stored, state);
     await during({ assembly: current, state, at }, (stack) => proceed(stack, work, endpoints));
     makeDue(state);
