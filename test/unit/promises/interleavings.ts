@@ -1,40 +1,47 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { memoryService } from '../../support/memory-service.ts';
+import { expect } from 'vitest';
+import type { Answer } from '../../support/service.ts';
+import type { Scene } from './scene.ts';
 
-type Service = Pick<ReturnType<typeof memoryService>, 'faults'>;
-type Race = <T>(service: Service, actions: readonly (() => Promise<T>)[]) => Promise<T[]>;
+export type Act = (scene: Scene) => Promise<Answer>;
 
 /**
- * How often another action can continue before the current one has ended. One switch finds lost updates and checks that another
- * request outdates, because the second action can then run completely between any two commands of the first.
+ * How often another act can continue before the current one has ended. One switch finds lost updates and checks that another
+ * request outdates, because the second act can then run completely between any two commands of the first.
  */
 const MAX_SWITCHES = 1;
-/** Turns of the event loop after which an action without a command counts as waiting for another action. */
+/** Turns of the event loop after which an act without a command counts as waiting for another act. */
 const PATIENCE = 50;
 
 /**
- * Calls `attempt` once for each order in which the commands of the raced actions to the table can follow each other. Returns the
- * number of orders. Each attempt needs a new service, so that it starts with the same state.
+ * Races the acts in a new scene once for each order in which their commands to the table can follow each other, and calls `check`
+ * after each race. There must be several orders, because acts that run one after another do not race.
  */
-export async function everyInterleaving(attempt: (race: Race) => Promise<void>): Promise<number> {
+export async function everyInterleaving(
+  prepare: () => Promise<Scene>,
+  acts: readonly Act[],
+  check: (answers: Answer[], scene: Scene) => unknown,
+): Promise<void> {
   let choices: number[] = [];
   for (let runs = 1; ; runs++) {
     const options: number[] = [];
-    await attempt((service, actions) => raced(service, actions, choices, options));
+    const scene = await prepare();
+    await check(await raced(scene, acts, choices, options), scene);
     // Depth first: the last decision with another option takes it, and the later ones start again.
     let last = options.length - 1;
     while (last >= 0 && (choices[last] ?? 0) + 1 >= (options[last] ?? 0)) last--;
-    if (last < 0) return runs;
+    if (last < 0) return void expect(runs, 'orders').toBeGreaterThan(1);
     choices = [...Array.from({ length: last }, (_, i) => choices[i] ?? 0), (choices[last] ?? 0) + 1];
   }
 }
 
-async function raced<T>(
-  { faults }: Service,
-  actions: readonly (() => Promise<T>)[],
+async function raced(
+  scene: Scene,
+  acts: readonly Act[],
   choices: readonly number[],
   options: number[],
-): Promise<T[]> {
+): Promise<Answer[]> {
+  const { faults } = scene.service;
   const actor = new AsyncLocalStorage<number>();
   const waiting = new Map<number, (() => void)[]>();
   const done = new Set<number>();
@@ -48,14 +55,14 @@ async function raced<T>(
     await new Promise<void>((go) => waiting.set(id, [...(waiting.get(id) ?? []), go]));
     return perform();
   };
-  const results = Promise.all(actions.map((act, id) => actor.run(id, () => act().finally(() => done.add(id)))));
+  const results = Promise.all(acts.map((act, id) => actor.run(id, () => act(scene).finally(() => done.add(id)))));
   results.catch(() => {}); // the caller awaits it below
   try {
-    while (done.size < actions.length) {
+    while (done.size < acts.length) {
       await new Promise((resolve) => setImmediate(resolve));
       const blocked = [...waiting].filter(([, each]) => each.length > 0);
-      // An action can also wait for a command of another one, such as a value that both need.
-      const isSettled = blocked.length + done.size === actions.length || ++idle > PATIENCE;
+      // An act can also wait for a command of another one, such as a value that both need.
+      const isSettled = blocked.length + done.size === acts.length || ++idle > PATIENCE;
       if (!isSettled || blocked.length === 0) continue;
       idle = 0;
       const isCurrent = ([id]: (typeof blocked)[number]) => id === current;

@@ -5,10 +5,9 @@ import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { MAX_WEBHOOKS } from '../../../lib/webhooks/webhook.ts';
 import { queueRecord } from '../../support/entries.ts';
 import type { Answer } from '../../support/service.ts';
-import { everyInterleaving } from './interleavings.ts';
+import { type Act, everyInterleaving } from './interleavings.ts';
 import { type Changing, changing, newScene, perform, type Scene, scenesOf, stateOf } from './scene.ts';
 
-type Act = (scene: Scene) => Promise<Answer>;
 type Acts = readonly [Act, Act];
 const outcomeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`;
 const textOf = (outcomes: readonly string[], state: readonly string[]) => JSON.stringify([outcomes, state], null, 1);
@@ -30,12 +29,7 @@ async function expectSerializable(acts: Acts, prepare = newScene, rejections = R
   const rejected = () =>
     Promise.all(rejections.flatMap((rejection) => [0, 1].map((i) => serially(acts, [i], rejection, prepare))));
   let withRejection: string[] | undefined;
-  await everyInterleaving(async (race) => {
-    const scene = await prepare();
-    const answers = await race(
-      scene.service,
-      acts.map((act) => () => act(scene)),
-    );
+  await everyInterleaving(prepare, acts, async (answers, scene) => {
     const outcome = textOf(answers.map(outcomeOf), await stateOf(scene));
     if (allowed.includes(outcome)) return;
     withRejection ??= await rejected();
@@ -148,12 +142,7 @@ describe('two concurrent requests', () => {
     const acts: Acts = [of(id, 1), of(id, 1)];
     const [[first, second]] = JSON.parse(await serially(acts, [0, 1]));
     const accepted = second === first ? [first, LIMITED] : [first, second, ...REJECTIONS];
-    await everyInterleaving(async (race) => {
-      const scene = await newScene();
-      const answers = await race(
-        scene.service,
-        acts.map((act) => () => act(scene)),
-      );
+    await everyInterleaving(newScene, acts, (answers) => {
       for (const answer of answers) expect(accepted).toContain(outcomeOf(answer));
     });
   });
