@@ -117,6 +117,10 @@ describe('a row of the delivery log', () => {
     await closed(page);
     await expect.poll(() => focused(page)).toBe(events[1]);
     expect(new URL(page.url()).hash).toBe(`#/live/webhooks/${id}`); // one step back, not two
+    await page.goForward(); // closing left no entry of its own
+    await drawer(page).waitFor();
+    await page.keyboard.press('Escape');
+    await closed(page);
     await rows(page).first().locator('th a').press('Enter');
     await drawer(page).getByRole('button', { name: 'Previous' }).press('Enter');
     expect(await shown(page)).toBe(events[0]); // the first one
