@@ -1,9 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import { create } from '../../../functions/email-events.ts';
+import { describe, expect, it } from 'vitest';
 import { emailSender } from '../../../lib/aws/email.ts';
-import { projects } from '../../../lib/projects/store.ts';
-import { newKey, newProject } from '../../memory/contracts/builders.ts';
-import { memoryBackend } from '../../support/memory-table.ts';
 import { runtimeWith } from '../../support/runtime.ts';
 
 const [TO, OTHER] = ['a@example.com', 'b@example.com'];
@@ -56,47 +52,4 @@ describe('an email to several recipients', () => {
     await expect(send({ [TO]: new Error('Outage') })).rejects.toThrow('Outage');
     expect(sent).toEqual([OTHER]);
   });
-});
-
-const project = newProject({ emails: [TO, OTHER] });
-
-/** Event data as in the SES Developer Guide, "Examples of event data", with the members that EventBridge adds. */
-const eventOf = (detail: object) => ({
-  'detail-type': 'Email Bounced',
-  source: 'aws.ses',
-  detail: { mail: { tags: { project: [project.id], 'ses:from-domain': ['example.com'] } }, ...detail },
-});
-const bounce = (bounceType: string) => ({
-  eventType: 'Bounce',
-  bounce: {
-    bounceType,
-    bounceSubType: 'General',
-    bouncedRecipients: [{ emailAddress: 'a@example.com', action: 'failed', status: '5.1.1' }],
-  },
-});
-const { runtime, table } = memoryBackend({}, ({ name }) =>
-  ['SendEmail', 'SendMessageBatch'].includes(name) ? {} : undefined,
-);
-const { create: store, get } = projects(table);
-await store(project, newKey({ projectId: project.id }));
-
-/** Handles an event, and returns the marks of the addresses of the project. */
-async function marks(event: object) {
-  await create(runtime)(event, {} as never);
-  const { undeliverable = [] } = (await get(project.id)) ?? {};
-  return undeliverable.map(({ email, reason }) => [email, reason]);
-}
-
-it('stops the emails to an address only after a permanent bounce, and logs how many it stopped', async () => {
-  const info = vi.spyOn(runtime.log, 'info');
-  for (const type of ['Transient', 'Undetermined']) expect(await marks(eventOf(bounce(type)))).toEqual([]);
-  expect(await marks(eventOf(bounce('Permanent')))).toEqual([['a@example.com', 'bounced']]);
-  const counts = info.mock.calls.map(([, fields]) => fields);
-  expect(counts).toMatchObject([{ bounced: 0 }, { bounced: 0 }, { bounced: 1, complained: 0 }]);
-});
-
-it('reports an event that it cannot read, and fails', async () => {
-  const reported = vi.spyOn(runtime.log, 'error');
-  await expect(marks({ detail: { mail: { tags: {} }, ...bounce('Permanent') } })).rejects.toThrow();
-  expect(reported.mock.calls).toMatchObject([['email_event.failed', {}]]);
 });

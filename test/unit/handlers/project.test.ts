@@ -70,6 +70,38 @@ describe('an address that SES reports', () => {
     expect(emailsTo(other).at(-1)?.subject).toMatch(/^Admin key created/);
   });
 
+  it('is marked only after a permanent bounce, and an event that cannot be read fails', async () => {
+    const { id, bounced, undeliverable } = await setUp({ isReported: false });
+    // Event data as in the SES Developer Guide, "Examples of event data", with the members that EventBridge adds.
+    const bounce = (bounceType: string, tags: object) =>
+      service.invoke('email-events', {
+        'detail-type': 'Email Bounced',
+        source: 'aws.ses',
+        detail: {
+          eventType: 'Bounce',
+          mail: { tags: { ...tags, 'ses:from-domain': ['example.com'] } },
+          bounce: {
+            bounceType,
+            bounceSubType: 'General',
+            bouncedRecipients: [{ emailAddress: bounced, action: 'failed', status: '5.1.1' }],
+          },
+        },
+      });
+    const before = service.log.length;
+    for (const type of ['Transient', 'Undetermined']) await bounce(type, { project: [id] });
+    expect(await undeliverable()).toEqual([]);
+    await bounce('Permanent', { project: [id] });
+    expect(await undeliverable()).toMatchObject([{ email: bounced, reason: 'bounced' }]);
+    await expect(bounce('Permanent', {})).rejects.toThrow();
+    const lines = service.log.slice(before).map((line) => JSON.parse(line));
+    expect(lines.filter(({ message }) => message.startsWith('email_event.'))).toMatchObject([
+      { message: 'email_event.handled', bounced: 0 },
+      { message: 'email_event.handled', bounced: 0 },
+      { message: 'email_event.handled', bounced: 1, complained: 0 },
+      { message: 'email_event.failed' },
+    ]);
+  });
+
   it('is marked even if the email about it fails, and a summary then tells the others', async () => {
     const { id, bounced, other } = await setUp({ isReported: false });
     service.faults.email = new Error('Outage');
