@@ -106,7 +106,7 @@ const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values
     ]),
   },
   createToken: {
-    documents: [patterns(1)[0].slice(0, 1), [...patterns(1)[1], many(32, (i) => `${'a'.repeat(60)}:${i}`)]],
+    documents: [patterns(1)[0], [...patterns(1)[1], many(32, (i) => `${'a'.repeat(60)}:${i}`)]],
     permissions: list((i) => ['read', 'write'][i % 2], 1, 2, ['admin']),
     ttl: whole(1, 86_400),
   },

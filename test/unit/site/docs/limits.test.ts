@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { safeParse } from 'valibot';
 import { expect, it } from 'vitest';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import {
@@ -27,7 +26,7 @@ import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts'
 import { operations } from '../../../../lib/http/operations.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS, MAX_REVOKED_TOKENS_BY_ADMIN } from '../../../../lib/keys/revoked-tokens.ts';
-import { CreateToken, MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
+import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
 import { AUDIT_KEPT_MS } from '../../../../lib/projects/audit.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/projects/email-budget.ts';
 import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
@@ -123,20 +122,4 @@ it.each([
   ['sync', `(10 to ${MAX_LEASE_SECONDS}, default 300)`],
 ])('the guide %s states the limit "%s" of the code', (guide, text) => {
   expect(textOf(guide)).toContain(text);
-});
-
-it('states the limits of tokens, which the API accepts and does not exceed', () => {
-  const guide = readFileSync('functions/site/docs/guides/tokens.md', 'utf8');
-  const limits = /At most (\d+) patterns, (\d+) hours \(([\d,]+) seconds\) and ([\d,]+) bytes/.exec(guide) ?? [];
-  const [patterns = 0, hours = 0, seconds = 0, bytes] = limits.slice(1).map((text) => Number(text.replace(',', '')));
-  expect([hours * 3600, bytes]).toEqual([seconds, MAX_TOKEN_BYTES]);
-  const isAccepted = (count: number, ttl: number) => {
-    const documents = Array.from({ length: count }, (_, i) => `doc:${i}`);
-    return safeParse(CreateToken, { documents, permissions: ['read'], ttl }).success;
-  };
-  expect([isAccepted(patterns, seconds), isAccepted(patterns + 1, 60), isAccepted(1, seconds + 1)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
 });
