@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { itemKey, LOG_PARTITIONS, logPartitionOf, logPartitions, statusIndexEntry } from '../../../lib/aws/items.ts';
 import { earliestId } from '../../../lib/ids.ts';
-import { mint, put, sync } from '../../support/documents.ts';
+import { mint, pagesOf, put, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook } from '../../support/requests.ts';
 import type { Client } from '../../support/service.ts';
@@ -51,36 +51,30 @@ beforeAll(async () => {
     ...Array.from({ length: DELIVERIES }, (_, i) => delivery(i)),
   ];
   service.db.put(items);
+  await put(live, 'zz:nothing', {});
 });
 
-/** Returns the result of `act` and the number of its queries. */
-async function counted<Result>(act: () => Promise<Result>): Promise<[result: Result, queries: number]> {
-  let queries = 0;
-  service.faults.command = (name) => {
-    if (name === 'Query') queries++;
-    return undefined;
-  };
-  const result = await act();
-  delete service.faults.command;
-  return [result, queries];
-}
 /** Reads a complete list. Returns its entries and the maximum number of queries per page. */
 async function walk(client: Client, path: string): Promise<{ items: string[]; pages: number; queriesMax: number }> {
-  const items: string[] = [];
-  let [pages, queriesMax] = [0, 0];
-  for (let cursor = ''; ; pages++) {
-    const [{ status, text, body }, queries] = await counted(() => client('GET', `${path}${cursor}`));
-    expect(status, text).toBe(200);
+  let queriesMax = 0;
+  const counting: Client = async (...request) => {
+    let queries = 0;
+    service.faults.command = (name) => {
+      if (name === 'Query') queries++;
+      return undefined;
+    };
+    const answer = await client(...request);
+    delete service.faults.command;
     queriesMax = Math.max(queriesMax, queries);
-    items.push(...body.data.map((item: Record<string, string>) => item.document_key ?? item.event_id));
-    if (body.next_cursor === null) return { items, pages: pages + 1, queriesMax };
-    cursor = `&cursor=${body.next_cursor}`;
-  }
+    return answer;
+  };
+  const pages = await pagesOf(counting, path);
+  const items = pages.flat().map(({ document_key, event_id }) => document_key ?? event_id);
+  return { items, pages: pages.length, queriesMax };
 }
 
 describe('a list', () => {
   it('needs few queries and is complete for a token whose pattern matches few of many documents', async () => {
-    await put(live, 'zz:nothing', {});
     const token = service.as(await mint(live, ['*:nothing'], ['read'], 600));
     const found = await walk(token, '/v1/documents?limit=1');
     expect(found.items).toEqual(['zz:nothing']);
