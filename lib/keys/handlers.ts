@@ -104,15 +104,15 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       return revoked ? { body: keyResource(revoked, now) } : lastAdminKey();
     }),
 
-    // Prevents a lockout. An admin key that the caller can use from this address must remain.
+    // Prevents a lockout. If the list excludes the caller, another admin key must allow the address and have no expiry.
     setAllowlist: ofOwnKey(async (record, request) => {
       const { address, caller } = request;
       const { cidrs } = request.body;
       if (isDeepStrictEqual(cidrs, record.cidrs)) return { body: { id: record.id, cidrs } };
       const now = clock();
-      const isLeft = record.type !== 'admin' || (isLasting(record, now) && isAllowed(cidrs, address));
+      const isExcluding = record.type === 'admin' && !isAllowed(cidrs, address);
       const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);
-      const others = isLeft ? null : lastingAdminKeys(keys, record, now, caller.keyId, admits);
+      const others = isExcluding ? lastingAdminKeys(keys, record, now, caller.keyId, admits) : null;
       const detail = { cidrs };
       const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
       const isSet = await relyingOnOne(keys, others, (condition) =>
@@ -120,10 +120,7 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       );
       return isSet
         ? { body: { id: record.id, cidrs } }
-        : new Problem(
-            'conflict',
-            `Include ${address}. Otherwise no admin key without an expiry would allow your address.`,
-          );
+        : new Problem('conflict', `Include ${address}. No other admin key without an expiry allows your address.`);
     }),
 
     getAllowlist: ofOwnKey(async ({ id, cidrs }) => ({ body: { id, cidrs } })),

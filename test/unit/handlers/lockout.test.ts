@@ -49,10 +49,16 @@ describe('a project', () => {
     expect((await service.as(key)('GET', '/v1/keys')).status).toBe(200);
   });
 
-  it('does not count an admin key with an expiry that would allow the address', async () => {
-    const key = await newAdmin(inAnHour());
+  it('accepts a list that includes the caller, also for an admin key with an expiry', async () => {
+    const [key, other] = [await newAdmin(inAnHour()), await newAdmin(inAnHour())];
     expect((await restrict(adminKey, elsewhere, { from: '203.0.113.5' })).status).toBe(200);
-    expect(code(await restrict(key, ['127.0.0.0/8'], { as: service.as(key) }))).toEqual(conflict);
+    const as = service.as(key);
+    const detail = 'Include 127.0.0.1. No other admin key without an expiry allows your address.';
+    for (const each of [key, other]) {
+      expect(await restrict(each, elsewhere, { as })).toMatchObject({ status: 409, body: { detail } });
+      expect((await restrict(each, ['127.0.0.0/8'], { as })).status).toBe(200);
+      expect((await restrict(each, [], { as })).status).toBe(200);
+    }
   });
 
   it('keeps an admin key without an expiry when one is rotated to a key with an expiry', async () => {
