@@ -137,6 +137,8 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
     scheduled: () => inputsOf('CreateSchedule'),
     emails: (): { subject: string; text: string }[] =>
       inputsOf('SendEmail').map(({ Message }) => ({ subject: Message.Subject.Data, text: Message.Body.Text.Data })),
+    /** The emails that were reserved and not confirmed. */
+    reserved: async () => (await table.get(itemKey.emails(space.projectId)))?.reserved,
     named: (name: string) => lines.filter((each) => each.event === name).map(({ fields }) => fields),
     /** The webhook as it is stored. */
     hook: (id = 'whk_1') => webhooks(table).get(space, id),

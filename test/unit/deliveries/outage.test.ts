@@ -151,21 +151,28 @@ describe.each([
     expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
   });
 
-  it('is sent again after a failure, also if its claim cannot be released', async () => {
-    for (const isReleased of [true, false]) {
-      const own = await failingLane();
-      own.fault = ({ name, input }) => {
-        if (name === 'SendEmail') throw refused;
-        const isRelease = name === 'Update' && /REMOVE #(warning|emailing)Until/.test(input.UpdateExpression);
-        if (isRelease && !isReleased) throw new Error('throttled');
-      };
-      expect(await own.run(message({ attempt: number }))).toEqual([0]);
-      expect(own.named('delivery.handling_failed')).toMatchObject([{ error: refused }]);
-      own.fault = () => {};
-      own.time += isReleased ? 0 : 61_000;
-      expect(await own.run(message({ attempt: number }))).toEqual([]);
-      expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
-    }
+  it.each([
+    ['but not in a summary too', true],
+    ['also if its claim and its reservation cannot be released', false],
+  ])('is sent again after a failure, %s', async (_, isReleased) => {
+    const own = await failingLane();
+    let hasFailed = false;
+    own.fault = ({ name, input }) => {
+      if (name === 'SendEmail') {
+        hasFailed = true;
+        throw refused;
+      }
+      const isOfClaim = name === 'Update' && /REMOVE #(warning|emailing)Until/.test(input.UpdateExpression);
+      const isOfReservation = hasFailed && name === 'Put' && input.Item.pk === itemKey.emails(space.projectId).pk;
+      if (!isReleased && (isOfClaim || isOfReservation)) throw new Error('throttled');
+    };
+    expect(await own.run(message({ attempt: number }))).toEqual([0]);
+    expect(own.named('delivery.handling_failed')).toMatchObject([{ error: refused }]);
+    own.fault = () => {};
+    own.time += isReleased ? 0 : 61_000;
+    expect(await own.run(message({ attempt: number }))).toEqual([]);
+    expect([own.emails().length, own.posts.length]).toEqual([1, 1]);
+    expect(await own.reserved()).toHaveLength(isReleased ? 0 : 1);
   });
 });
 
@@ -268,13 +275,14 @@ describe('the rate limit of a webhook', () => {
     expect([(await own.delivery('evt_test'))?.status, own.emails()]).toEqual(['skipped', []]);
   });
 
-  it('sends the email with the next skipped delivery if it failed', async () => {
+  it('sends the email with the next skipped delivery if it failed, and a summary in case there is none', async () => {
     const own = await overloaded();
     own.fault = ({ name }) => {
       if (name === 'SendEmail') throw refused;
     };
     expect(await own.run(message())).toEqual([0]);
     expect((await own.delivery())?.status).toBe('skipped');
+    expect(await own.reserved()).toHaveLength(1);
     own.fault = () => {};
     await own.publish(event({ id: 'evt_2' }));
     expect(await own.run(message(), message({ eventId: 'evt_2' }))).toEqual([]);
