@@ -52,13 +52,11 @@ const tagOf = (untagged: string, { tokenSecret }: Parent): string => {
   return Array.from(mac.subarray(0, TAG_LENGTH), (byte) => ID_ALPHABET[byte & 31]).join('');
 };
 
-/** Revoked tokens of one key that have not expired. Each request with the key reads this list. */
+/** The maximum number of revoked tokens of one key that have not expired. Each request with the key reads this list. */
 export const MAX_REVOKED_TOKENS = 100;
-/** A higher limit for admin keys, so that other keys cannot use the complete list. */
-export const MAX_REVOKED_TOKENS_BY_ADMIN = 2 * MAX_REVOKED_TOKENS;
 
-/** Adds a token to the revoked ones and drops those that have expired; `null` if more than `max` would remain. */
-export function withRevoked(revoked: readonly string[], tokenId: string, nowMs: number, max: number): string[] | null {
+/** Adds a token to the revoked ones and drops those that have expired; `null` if the list is full. */
+export function withRevoked(revoked: readonly string[], tokenId: string, nowMs: number): string[] | null {
   const others = revoked.filter((id) => !hasExpired(id, nowMs));
-  return others.length < max ? [...others, tokenId] : null;
+  return others.length < MAX_REVOKED_TOKENS ? [...others, tokenId] : null;
 }

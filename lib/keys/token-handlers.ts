@@ -7,15 +7,7 @@ import { auditing } from '../projects/audit-store.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';
 import type { KeyRecord } from './key.ts';
-import {
-  hasExpired,
-  isTokenOf,
-  keyIdOfToken,
-  MAX_REVOKED_TOKENS,
-  MAX_REVOKED_TOKENS_BY_ADMIN,
-  newTokenId,
-  withRevoked,
-} from './revoked-tokens.ts';
+import { hasExpired, isTokenOf, keyIdOfToken, MAX_REVOKED_TOKENS, newTokenId, withRevoked } from './revoked-tokens.ts';
 import { apiKeys } from './store.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import { verificationOf } from './token-verification.ts';
@@ -59,9 +51,8 @@ export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
         if (!parent || !mayRevoke(request.caller, parent) || !isTokenOf(tokenId, parent)) return notFound('token');
         const { revokedTokens = [] } = parent;
         if (revokedTokens.includes(tokenId) || hasExpired(tokenId, now)) return {};
-        const max = request.caller.type === 'admin' ? MAX_REVOKED_TOKENS_BY_ADMIN : MAX_REVOKED_TOKENS;
-        const revoked = withRevoked(revokedTokens, tokenId, now, max);
-        if (!revoked) return tooMany(max);
+        const revoked = withRevoked(revokedTokens, tokenId, now);
+        if (!revoked) return tooMany();
         const detail = { key: parent.id };
         const entry = audited(request, { at: now, action: 'token.revoked', target: tokenId, detail });
         return (await keys.setRevokedTokens(parent, revoked, [entry])) ? {} : undefined;
@@ -74,10 +65,8 @@ export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
 const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
   parent.projectId === projectId && (type === 'admin' || type === parent.type);
 
-const tooMany = (max: number): Problem =>
+const tooMany = (): Problem =>
   new Problem(
     'limit_reached',
-    `Wait until revoked tokens expire, or revoke the key itself. ${max} revoked tokens of this key have not expired yet.${
-      max < MAX_REVOKED_TOKENS_BY_ADMIN ? ' An admin key can revoke more tokens.' : ''
-    }`,
+    `Wait until revoked tokens expire, or revoke the key itself. A key can have ${MAX_REVOKED_TOKENS} revoked tokens that have not expired.`,
   );
