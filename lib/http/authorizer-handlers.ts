@@ -12,13 +12,6 @@ import { type CallerType, callersText, type Operation } from './operation.ts';
 import { operationAt } from './operations.ts';
 import { PROBLEMS } from './problems.ts';
 
-/** API Gateway responds with 401 to exactly this message. It never says which part of the credential was wrong. */
-class Unauthorized extends Error {
-  constructor() {
-    super('Unauthorized');
-  }
-}
-
 /** A REQUEST authorizer. It reads the key with its project, and nothing for malformed credentials. */
 export function authorizer(backend: Backend) {
   const { table, clock, log, reportFailure } = backend;
@@ -27,24 +20,24 @@ export function authorizer(backend: Backend) {
   const sharePrefix = variable(backend, 'SHARE_PREFIX');
 
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
-    try {
-      return await decideOn(event);
-    } catch (error) {
-      // The gateway responds with 503 to any other error.
-      if (!(error instanceof Unauthorized))
-        reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
-      throw error;
-    }
+    const decision = await decideOn(event).catch((error: unknown) => {
+      reportFailure('authorization.failed', { request_id: event.requestContext.requestId }, error);
+      throw error; // the gateway responds with 503
+    });
+    // API Gateway responds with 401 to exactly this message. It never says which part of the credential was wrong.
+    if (!decision) throw new Error('Unauthorized');
+    return decision;
   };
 
-  async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+  /** Returns `null` for an invalid credential. */
+  async function decideOn(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult | null> {
     const caller = await authenticate(bearerCredential(event) ?? '', readKey, clock);
     const { requestId, identity } = event.requestContext;
     const project = caller?.record.project;
     const state = project && projectState(project);
     if (!caller || !state || state === 'deleting') {
       log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
-      throw new Unauthorized();
+      return null;
     }
     const { record, grant, now } = caller;
     const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
