@@ -15,19 +15,26 @@ export const DOCUMENT_KEY_SCHEMA = {
   pattern: NO_DOT_SEGMENT + segmentsOf(LITERAL_SEGMENT),
 } as const;
 
+const PREFIX_RULE = 'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by ":"';
+const KEY_RULE = `${PREFIX_RULE}, and not "." or ".."`;
+const PATTERN_RULE = 'must be a document key in which a whole segment may be "*"';
+
+/** The violations of document keys, of prefixes of keys, and of patterns. No other schema uses these texts. */
+export const NAME_RULES: ReadonlySet<string> = new Set([PREFIX_RULE, KEY_RULE, PATTERN_RULE]);
+
 export const DocumentKey = v.pipe(
   v.string('must be a string'),
-  v.check(isDocumentKey, 'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by ":", and not "." or ".."'),
+  v.check(isDocumentKey, KEY_RULE),
   v.metadata({ jsonSchema: DOCUMENT_KEY_SCHEMA }),
 );
 export const KeyPrefix = v.pipe(
   v.string('must be a string'),
-  v.check(isKeyPrefix, 'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by ":"'),
+  v.check(isKeyPrefix, PREFIX_RULE),
   v.metadata({ jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: `^${segmentsOf(LITERAL_SEGMENT)}` } }),
 );
 export const Pattern = v.pipe(
   v.string('must be a string'),
-  v.check(isPattern, 'must be a document key in which a whole segment may be "*"'),
+  v.check(isPattern, PATTERN_RULE),
   v.metadata({
     jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: NO_DOT_SEGMENT + segmentsOf(`(${LITERAL_SEGMENT}|\\*)`) },
   }),

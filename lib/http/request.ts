@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { isDocumentKey, isKeyPrefix, isPattern } from '../documents/patterns.ts';
+import { NAME_RULES } from '../documents/document.ts';
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
@@ -65,11 +65,7 @@ export function parseRequest(
     'violations' in each ? each.violations : [],
   );
   // As for every other document that the token cannot access, so the response reveals nothing about a name.
-  const isNameless =
-    violations.length > 0 &&
-    caller.token &&
-    hasInvalidName(operation, { path, query: event.queryStringParameters, json });
-  if (isNameless) return documentNotAllowed();
+  if (caller.token && violations.some(({ detail }) => NAME_RULES.has(detail))) return documentNotAllowed();
   if (violations.length > 0 || 'violations' in query || 'violations' in body)
     return invalid([...violations, ...bodyViolations(json)]);
 
@@ -162,23 +158,6 @@ function decoded(parameters: Record<string, string | undefined>): Record<string,
   );
 }
 
-/** The rules of document keys, of prefixes of keys, and of patterns. */
-const NAME_RULES: ReadonlySet<unknown> = new Set([isDocumentKey, isKeyPrefix, isPattern]);
-
 /** The schema of a document key in the path. Any other invalid parameter is an id that does not exist. */
 const documentKeySchema = ({ parameters }: Pick<Operation, 'parameters'>) =>
   v.object(parameters.key === documentParameter ? { key: documentParameter.schema } : {});
-
-/** Whether a text in the place of a document key, a prefix or a pattern cannot be one. */
-function hasInvalidName(
-  operation: Operation,
-  { path, query, json }: { path: object; query: object | null; json: unknown },
-): boolean {
-  const { body = v.strictObject({}) } = operation;
-  const results = [
-    v.safeParse(documentKeySchema(operation), path),
-    v.safeParse(v.object(operation.query), query ?? {}),
-    v.safeParse(body, json),
-  ];
-  return results.some(({ issues = [] }) => issues.some(({ requirement }) => NAME_RULES.has(requirement)));
-}
