@@ -115,13 +115,7 @@ function closeIdle(agent: http.Agent, idleMs: number): void {
 const QUERIES = { timeout: 500, maxTimeout: 1500, tries: 4 };
 
 /** `ETIMEOUT`, as in c-ares, means that no name server responded in time. */
-class LookupError extends Error {
-  readonly code: 'ADDRESS_NOT_PUBLIC' | 'ENOTFOUND' | 'ETIMEOUT';
-  constructor(code: LookupError['code']) {
-    super(code);
-    this.code = code;
-  }
-}
+const lookupError = (code: 'ADDRESS_NOT_PUBLIC' | 'ENOTFOUND' | 'ETIMEOUT') => Object.assign(new Error(code), { code });
 
 /**
  * Looks up A and AAAA records for connections to public addresses. One address that is not public rejects the whole name, because
@@ -146,7 +140,7 @@ function publicLookup(limitMs: number, nameServers?: readonly string[]): LookupF
 
   async function publicAddresses(hostname: string): Promise<LookupAddress[]> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new LookupError('ETIMEOUT')), limitMs);
+    const timer = setTimeout(() => late.reject(lookupError('ETIMEOUT')), limitMs);
     const [v4, v6] = await Promise.allSettled([
       Promise.race([resolver.resolve4(hostname), late.promise]),
       Promise.race([resolver.resolve6(hostname), late.promise]),
@@ -155,7 +149,7 @@ function publicLookup(limitMs: number, nameServers?: readonly string[]): LookupF
     // IPv4 first: a Lambda function has no route to IPv6 unless its VPC gives it one.
     const addresses = [...addressesIn(v4, 4), ...addressesIn(v6, 6)];
     if (addresses.length === 0) throw failureOf([v4, v6]);
-    if (!addresses.every(({ address }) => isPublicAddress(address))) throw new LookupError('ADDRESS_NOT_PUBLIC');
+    if (!addresses.every(({ address }) => isPublicAddress(address))) throw lookupError('ADDRESS_NOT_PUBLIC');
     return addresses;
   }
 }
@@ -167,5 +161,5 @@ const addressesIn = (result: PromiseSettledResult<string[]>, family: 4 | 6): Loo
 function failureOf(results: readonly PromiseSettledResult<string[]>[]): unknown {
   const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   // c-ares returns an empty list without a reason for a CNAME without addresses.
-  return reasons.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA') ?? new LookupError('ENOTFOUND');
+  return reasons.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA') ?? lookupError('ENOTFOUND');
 }

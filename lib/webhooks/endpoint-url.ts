@@ -62,16 +62,10 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST));
 }
 
-/** The address in the host of a URL, without brackets. `null` if the host is a name. */
-function literalAddress(hostname: string): string | null {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return isIP(host) ? host : null;
-}
-
 /** Whether the host of a URL can be public, which is a public address or a name that is not known to be private. */
 export function isPublicHost(hostname: string): boolean {
-  const address = literalAddress(hostname);
-  return address ? isPublicAddress(address) : isPublicName(hostname.replace(/\.$/, ''));
+  const address = hostname.replace(/^\[|\]$/g, ''); // IPv6 addresses have brackets
+  return isIP(address) !== 0 ? isPublicAddress(address) : isPublicName(hostname.replace(/\.$/, ''));
 }
 
 // The URL standard accepts invalid host names, such as quotes, empty labels and any length. These are the characters of RFC 1123
