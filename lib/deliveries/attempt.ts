@@ -32,9 +32,9 @@ export interface Attempt extends Outcome {
   trigger: Trigger;
   at: number;
   /** The URL of the attempt. The webhook can have a different URL now. */
-  url?: string | undefined;
+  url: string;
   /** The sent headers that other members do not determine (`keptHeaders`). */
-  sent?: HeaderList | undefined;
+  sent: HeaderList;
 }
 
 /** The time limit for a response, including connection, TLS and headers. */

@@ -115,13 +115,11 @@ export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
       number: attempt.number,
       trigger: attempt.trigger,
       at: iso(attempt.at),
-      url: attempt.url ?? null,
+      url: attempt.url,
       status_code: attempt.statusCode,
       error: attempt.error,
       duration_ms: attempt.durationMs,
-      request_headers: attempt.sent
-        ? { ...derivedHeaders(record, attempt), ...Object.fromEntries(attempt.sent) }
-        : null,
+      request_headers: { ...derivedHeaders(record, attempt), ...Object.fromEntries(attempt.sent) },
       response_headers: attempt.headers ? Object.fromEntries(attempt.headers) : null,
       response_excerpt: attempt.excerpt,
     })),

@@ -93,7 +93,7 @@ export const CheckMessage = v.strictObject({
   connectionId: v.string(),
   projectId: v.string(),
   environment: v.picklist(ENVIRONMENTS),
-  /** The `checkAt` of the record that it was sent for. Messages of an earlier version have none. */
+  /** The `checkAt` of the record that it was sent for. Checks of a copied table have none, so they are never outdated. */
   checkAt: v.optional(v.number()),
 });
 export type CheckMessage = v.InferOutput<typeof CheckMessage>;

@@ -3,7 +3,7 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
-import { newVariable } from '../aws/runtime.ts';
+import { variable } from '../aws/runtime.ts';
 import { optimistically } from '../concurrency.ts';
 import { projectEmails, SummaryMessage } from './email-store.ts';
 import { emailOf, inert, isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './emails.ts';
@@ -29,8 +29,7 @@ export function emailConsumer(backend: Backend) {
   const { clock, log, reportFailure } = backend;
   const emails = projectEmails(backend);
   const { projects } = emails;
-  // Empty while CloudFormation has not added the variable yet.
-  const dashboardUrl = newVariable(backend, 'DASHBOARD_URL') ?? '';
+  const dashboardUrl = variable(backend, 'DASHBOARD_URL');
   const summarize = consume<SQSRecord>(EventType.SQS, {
     reportFailure,
     handle: ({ body }) => emails.summarize(v.parse(SummaryMessage, JSON.parse(body)), dashboardUrl),

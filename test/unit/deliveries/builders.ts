@@ -47,7 +47,7 @@ export const record = (overrides: Partial<DeliveryRecord> = {}): DeliveryRecord 
   ...overrides,
 });
 
-/** An attempt with the response 500 after 10 ms. */
+/** An attempt at `https://example.com/` with the response 500 after 10 ms. */
 export const attempt = (overrides: Partial<Attempt> = {}): Attempt => ({
   number: 1,
   trigger: 'schedule',
@@ -56,6 +56,8 @@ export const attempt = (overrides: Partial<Attempt> = {}): Attempt => ({
   error: 'status_not_2xx',
   durationMs: 10,
   excerpt: null,
+  url: 'https://example.com/',
+  sent: [],
   ...overrides,
 });
 
