@@ -12,8 +12,9 @@ import { idQueries, newestOf } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
+import type { EventType } from '../events/types.ts';
 import type { RecoveryPosition } from './messages.ts';
-import { type DeliveryFilter, type DeliveryRecord, KEPT_ATTEMPTS } from './record.ts';
+import { type DeliveryRecord, KEPT_ATTEMPTS } from './record.ts';
 import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
 
@@ -122,7 +123,12 @@ export function deliveryLog(table: Table) {
 const COUNTED_PAGES = 2;
 
 /** Which deliveries of a webhook. The last two members are only for a recovery of one status. */
-interface LogFilter extends DeliveryFilter {
+export interface LogFilter {
+  /** Only deliveries of events at this time or later, and before `until`. */
+  since?: number | undefined;
+  until?: number | undefined;
+  status?: DeliveryStatus | undefined;
+  type?: EventType | undefined;
   /** Only recoverable deliveries: no tests, and those in progress only if they were due before this time. */
   stuckBefore?: number;
   /** Only deliveries that ended at this time or later. */

@@ -34,15 +34,6 @@ export type RunId = Pick<DeliveryRecord, 'webhookId' | 'eventId' | 'run'>;
 /** Identifies a run among the deliveries of its webhook. */
 export const runKey = ({ eventId, run }: Pick<RunId, 'eventId' | 'run'>): string => `${eventId}#${run}`;
 
-/** Which deliveries of a webhook. */
-export interface DeliveryFilter {
-  /** Only deliveries of events at this time or later, and before `until`. */
-  since?: number | undefined;
-  until?: number | undefined;
-  status?: DeliveryStatus | undefined;
-  type?: EventType | undefined;
-}
-
 const headers = v.record(v.string(), v.string());
 
 /** An attempt of a delivery in responses. */

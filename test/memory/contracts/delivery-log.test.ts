@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Table } from '../../../lib/aws/table.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
-import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import type { DeliveryFilter } from '../../../lib/deliveries/record.ts';
+import { deliveryLog, type LogFilter } from '../../../lib/deliveries/log-store.ts';
 import type { RecoveryWindow } from '../../../lib/deliveries/recovery.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
@@ -64,7 +63,7 @@ describe('the delivery log', () => {
     ['in truncated pages', short, 3],
   ];
 
-  describe.each<[string, DeliveryFilter, number[]]>([
+  describe.each<[string, LogFilter, number[]]>([
     ['success', { status: 'succeeded' }, [7, 4, 0]],
     ['failure', { status: 'failed' }, [1]],
     ['retries', { status: 'retrying' }, [5, 2]],
