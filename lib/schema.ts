@@ -150,23 +150,20 @@ export function requireValid<Schema extends v.GenericSchema>(schema: Schema, inp
   throw new Error(checked.violations.map(({ field, detail }) => `${field} ${detail}`).join('; '));
 }
 
-/** Either the value, or its violations, each with the path of its field below `root`. */
+/** Either the value, or its violations, each with the path of its field. */
 export function check<Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
-  root = '',
 ): { value: v.InferOutput<Schema> } | { violations: Violation[] } {
   const result = v.safeParse(schema, input);
-  return result.success
-    ? { value: result.output }
-    : { violations: result.issues.map((issue) => violationOf(issue, root)) };
+  return result.success ? { value: result.output } : { violations: result.issues.map(violationOf) };
 }
 
-function violationOf(issue: v.BaseIssue<unknown>, root: string): Violation {
+function violationOf(issue: v.BaseIssue<unknown>): Violation {
   const path = (issue.path ?? [])
     .map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${clipped(String(key)) || '""'}`))
     .join('');
-  const field = `${root}${path}`.replace(/^\./, '') || 'body';
+  const field = path.replace(/^\./, '') || 'body';
   if (issue.kind === 'schema' && issue.type === 'strict_object') {
     if (issue.expected === 'never') return { field, detail: 'is not a known field' };
     if (issue.expected !== 'Object') return { field, detail: 'is required' };

@@ -31,9 +31,7 @@ describe('a list', () => {
 
   it('examines no item when it is too long', () => {
     const { item, counted } = counting();
-    expect(violationsOf(uniqueList(item, 0, 2), Array(3).fill('long'), 'names')).toEqual([
-      'names must have at most 2 entries',
-    ]);
+    expect(violationsOf(uniqueList(item, 0, 2), Array(3).fill('long'))).toEqual(['body must have at most 2 entries']);
     expect(counted.examinations).toBe(0);
   });
 
@@ -48,19 +46,19 @@ describe('a list', () => {
     ['a', 'A'],
   ])('compares texts by their identity, in any order: %s, %s', (...names) => {
     const schema = uniqueList(v.string(), 0, 9, (name) => name.toLowerCase());
-    expect(violationsOf(schema, names, 'names')).toEqual([`names[1] "${names[1]}" is a duplicate`]);
+    expect(violationsOf(schema, names)).toEqual([`[1] "${names[1]}" is a duplicate`]);
   });
 
   it('reports shortened duplicates together with other violations', () => {
     const { item } = counting();
-    expect(violationsOf(uniqueList(item, 0, 9), ['a', 'long', 'a', 'b', 'a'], 'names')).toEqual([
-      'names[1] is too long',
-      'names[2] "a" is a duplicate',
-      'names[4] "a" is a duplicate',
+    expect(violationsOf(uniqueList(item, 0, 9), ['a', 'long', 'a', 'b', 'a'])).toEqual([
+      '[1] is too long',
+      '[2] "a" is a duplicate',
+      '[4] "a" is a duplicate',
     ]);
     const long = 'x'.repeat(65);
-    expect(violationsOf(uniqueList(v.string(), 0, 9), [long, long], 'names')).toEqual([
-      `names[1] "${'x'.repeat(64)}…" is a duplicate`,
+    expect(violationsOf(uniqueList(v.string(), 0, 9), [long, long])).toEqual([
+      `[1] "${'x'.repeat(64)}…" is a duplicate`,
     ]);
   });
 });

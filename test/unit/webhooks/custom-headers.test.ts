@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { CustomHeaders } from '../../../lib/webhooks/custom-headers.ts';
 import { violationsOf } from '../../support/violations.ts';
@@ -9,7 +10,7 @@ const RESERVED = [
   ...['Trailer', 'Expect', 'TE', 'Upgrade', 'Keep-Alive', 'Proxy-Authorization', 'Content-Range', 'X-Forwarded'],
   ...['X-Rewrite-URL', 'X-Host', 'X-Client-IP', 'X-URL-Scheme', 'X-Method-Override', 'True-Client-IP'],
 ];
-const violations = (headers: unknown) => violationsOf(CustomHeaders, headers, 'headers');
+const violations = (headers: unknown) => violationsOf(v.object({ headers: CustomHeaders }), { headers });
 
 describe("a webhook's own headers", () => {
   it.each<[string, object]>([
