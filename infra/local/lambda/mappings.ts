@@ -61,12 +61,14 @@ async function pollStream(
   const put = (name: string, dimensions: Record<string, string>, value: number) =>
     monitoring.put({ namespace: 'AWS/Lambda', name, dimensions }, value);
   const count = (name: string, events: number) => isCounted && put(name, { EventSourceMappingUUID: id }, events);
+  const stopping = new AbortController();
   const consume = streamConsumer({
     fn,
     mapping,
     destination: buckets.get(mapping.DestinationConfig?.OnFailure.Destination ?? ''),
     retrySpeed,
     now: () => clock.now(),
+    signal: stopping.signal,
     count,
     aged: (ageMs) => put('IteratorAge', { FunctionName: mapping.FunctionName }, ageMs),
   });
@@ -84,5 +86,8 @@ async function pollStream(
     batchSize: mapping.BatchSize ?? 100,
   });
   await poller.start();
-  return () => poller.stop();
+  return () => {
+    stopping.abort();
+    poller.stop();
+  };
 }

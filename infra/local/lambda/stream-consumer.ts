@@ -23,6 +23,8 @@ export interface StreamConsumerOptions {
   /** How many times faster a failed batch is retried. */
   retrySpeed: number;
   now: () => number;
+  /** Ends waiting batches, whose records stay in the stream. */
+  signal: AbortSignal;
   /** Receives the number of events for each metric of the mapping, and the age of the events that the function received. */
   count?: ((name: EventCount, events: number) => void) | undefined;
   aged?: ((ageMs: number) => void) | undefined;
@@ -31,7 +33,8 @@ export interface StreamConsumerOptions {
 /**
  * Polls a stream like Lambda, in order and in batches that match the filters. It retries a failed batch from the first failed
  * item, without a limit, because no mapping of the template has one. It discards records that are too old (Lambda Developer Guide,
- * "Lambda parameters for Amazon DynamoDB event source mappings"), and stores them in the destination.
+ * "Lambda parameters for Amazon DynamoDB event source mappings"), and stores them in the destination. Rejects when the signal ends a
+ * batch.
  */
 export function streamConsumer({
   fn,
@@ -39,6 +42,7 @@ export function streamConsumer({
   destination,
   retrySpeed,
   now,
+  signal,
   count = () => {},
   aged = () => {},
 }: StreamConsumerOptions) {
@@ -48,7 +52,7 @@ export function streamConsumer({
 
   return async (records: DynamoDBRecord[], shardId: string): Promise<void> => {
     // The records stay in the stream.
-    while (mapping.Enabled === false) await sleep(ENABLED_CHECK_MS);
+    while (mapping.Enabled === false) await sleep(ENABLED_CHECK_MS, undefined, { signal });
     const wanted = records.filter(
       (record) => patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern, record)),
     );
@@ -82,7 +86,7 @@ export function streamConsumer({
       discard(old, tries);
       rest = rest.slice(old.length);
       if (rest.length === 0) return;
-      if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed);
+      if (tries > 0) await sleep(Math.min(1000, 20 * 2 ** tries) / retrySpeed, undefined, { signal });
       const ageMs = now() - createdAt(rest.at(-1) as DynamoDBRecord);
       const failed = await invokeBatch(fn, rest.map(toEvent), rest.map(sequenceOf), mapping, window);
       const first = rest.findIndex((record) => failed.has(sequenceOf(record)));

@@ -32,6 +32,7 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
   const batches: string[][] = [];
   const events: Batch[] = [];
   const destination = new Map<string, string>();
+  const stopping = new AbortController();
   const consumer = streamConsumer({
     fn: {
       async invoke(event) {
@@ -45,10 +46,11 @@ function createConsumer(invoke: (ids: string[], tries: number) => unknown, mappi
     destination,
     retrySpeed: 10_000,
     now: () => NOW,
+    signal: stopping.signal,
   });
   const consume = (records: DynamoDBRecord[]) => consumer(records, 'shard-1');
   const discarded = () => [...destination.values()].map((body) => JSON.parse(body));
-  return { consume, batches, events, discarded };
+  return { consume, batches, events, discarded, stop: () => stopping.abort() };
 }
 
 const fail = () => {
@@ -101,6 +103,20 @@ describe('the poller of a stream', () => {
     await consume([record('1', 90_000)]);
     expect(batches).toHaveLength(101);
     expect(discarded()).toEqual([]);
+  });
+
+  it.each([
+    ['fails', {}, 1],
+    ['waits for an enabled mapping', { Enabled: false }, 0],
+  ])('ends a batch that %s when the poller stops', async (_, mapping, tries) => {
+    const { consume, batches, stop } = createConsumer(() => {
+      stop();
+      fail();
+    }, mapping);
+    const consumed = consume([record('1')]);
+    if (tries === 0) stop();
+    await expect(consumed).rejects.toThrow('aborted');
+    expect(batches).toHaveLength(tries);
   });
 
   it('discards records that are too old by the clock of the stack, without a try, and continues', async () => {
