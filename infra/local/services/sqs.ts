@@ -47,7 +47,7 @@ const MIN_DELAY_MS = 250;
 export class LocalQueue {
   readonly settings: QueueSettings;
   private readonly visible = new FairOrder<QueueMessage>();
-  private readonly inFlight = new Map<string, { message: QueueMessage; timer: NodeJS.Timeout }>();
+  private readonly inFlight = new Map<string, { message: QueueMessage; visibleAt: number; timer: NodeJS.Timeout }>();
   private readonly delayed = new Set<NodeJS.Timeout>();
   private waiters: (() => void)[] = [];
 
@@ -92,12 +92,12 @@ export class LocalQueue {
     if (message) this.settings.kept.delete(message.messageId);
   }
 
-  /** Marks a failed message, which becomes visible again after its visibility timeout. */
+  /** Marks a failed message, for which the rest of its visibility timeout passes faster. The timeout starts when it is received. */
   fail(receiptHandle: string): void {
     const entry = this.inFlight.get(receiptHandle);
     if (!entry) return;
     clearTimeout(entry.timer);
-    entry.timer = this.showLater(receiptHandle, this.settings.visibilitySpeed);
+    entry.timer = this.showLater(receiptHandle, (entry.visibleAt - Date.now()) / this.settings.visibilitySpeed);
   }
 
   /** Resolves when a message is visible. */
@@ -156,18 +156,17 @@ export class LocalQueue {
   private hide(message: QueueMessage): QueueMessage {
     message.receiptHandle = randomUUID();
     const { receiptHandle } = message;
-    this.inFlight.set(receiptHandle, { message, timer: this.showLater(receiptHandle, 1) });
+    const timeoutMs = this.settings.visibilityTimeoutSeconds * 1000;
+    const timer = this.showLater(receiptHandle, timeoutMs);
+    this.inFlight.set(receiptHandle, { message, visibleAt: Date.now() + timeoutMs, timer });
     return { ...message };
   }
 
-  private showLater(receiptHandle: string, speed: number): NodeJS.Timeout {
-    return setTimeout(
-      () => {
-        const message = this.takeInFlight(receiptHandle);
-        if (message) this.show(message);
-      },
-      (this.settings.visibilityTimeoutSeconds * 1000) / speed,
-    );
+  private showLater(receiptHandle: string, delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      const message = this.takeInFlight(receiptHandle);
+      if (message) this.show(message);
+    }, delayMs);
   }
 
   private takeInFlight(receiptHandle: string): QueueMessage | undefined {

@@ -155,6 +155,22 @@ describe('a queue', () => {
     expect(queue.counts().visible).toBe(1);
   });
 
+  it.each([
+    ['with the rest of its visibility timeout', 1, 160_000],
+    ['sooner with faster timeouts', 1000, 160],
+  ])('shows a failed message %s', (_, visibilitySpeed, restMs) => {
+    vi.useFakeTimers();
+    const queue = createQueue({ visibilityTimeoutSeconds: 185, visibilitySpeed });
+    queue.send('a');
+    const [received] = queue.receive(1);
+    vi.advanceTimersByTime(25_000);
+    queue.fail(received?.receiptHandle ?? '');
+    vi.advanceTimersByTime(restMs - 1);
+    expect(queue.counts().visible).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(queue.counts().visible).toBe(1);
+  });
+
   it('continues with its own kept messages, and with the rest of their delays', () => {
     const due = { queue: 'queue', body: 'a', group: 'g', sentAt: 0, visibleAt: Date.now() };
     const messages = { due, delayed: { ...due, visibleAt: Date.now() + 900_000 }, other: { ...due, queue: 'other' } };
