@@ -25,20 +25,15 @@ export interface ModelViolation {
 /** Compares values with the shapes of one service. */
 export class ShapeValidator {
   private readonly shapes: Shapes;
-  /** Shapes that the caller checks with other rules. */
-  private readonly leaves: ReadonlySet<string>;
-  private readonly patterns = new Map<string, RegExp>();
 
-  constructor(shapes: Shapes, leaves: readonly string[] = []) {
+  constructor(shapes: Shapes) {
     this.shapes = shapes;
-    this.leaves = new Set(leaves);
   }
 
   /** Returns the first violation, if any. */
   check(name: string, value: unknown, path = ''): ModelViolation | undefined {
     const shape = this.shapes[name];
     if (!shape) throw new Error(`The service models have no shape ${name}`);
-    if (this.leaves.has(name)) return undefined;
     switch (shape.type) {
       case 'structure':
         return this.structure(shape, value, path);
@@ -47,7 +42,7 @@ export class ShapeValidator {
       case 'map':
         return this.map(shape, value, path);
       case 'string':
-        return typeof value === 'string' ? this.text(name, shape, value, path) : wrongType(path, 'a string');
+        return typeof value === 'string' ? text(shape, value, path) : wrongType(path, 'a string');
       case 'boolean':
         return typeof value === 'boolean' ? undefined : wrongType(path, 'a boolean');
       case 'integer':
@@ -56,7 +51,7 @@ export class ShapeValidator {
           ? bounded(shape, value as number, 'value', path)
           : wrongType(path, 'an integer');
       default:
-        return undefined; // blobs and timestamps are texts in some protocols and numbers in others
+        return undefined; // `memory/values.ts` checks the type, the size, the depth and the text of attribute values
     }
   }
 
@@ -94,18 +89,14 @@ export class ShapeValidator {
     }
     return bounded(shape, names.length, 'length', path);
   }
+}
 
-  private text(name: string, shape: Shape, value: string, path: string): ModelViolation | undefined {
-    if (shape.enum && !shape.enum.includes(value))
-      return invalid(path, `Member must satisfy enum value set: [${shape.enum.join(', ')}]`);
-    if (shape.pattern !== undefined) {
-      const pattern = this.patterns.get(name) ?? new RegExp(`^(?:${shape.pattern})$`);
-      this.patterns.set(name, pattern);
-      if (!pattern.test(value))
-        return invalid(path, `Member must satisfy regular expression pattern: ${shape.pattern}`);
-    }
-    return bounded(shape, value.length, 'length', path);
-  }
+function text(shape: Shape, value: string, path: string): ModelViolation | undefined {
+  if (shape.enum && !shape.enum.includes(value))
+    return invalid(path, `Member must satisfy enum value set: [${shape.enum.join(', ')}]`);
+  if (shape.pattern !== undefined && !new RegExp(`^(?:${shape.pattern})$`).test(value))
+    return invalid(path, `Member must satisfy regular expression pattern: ${shape.pattern}`);
+  return bounded(shape, value.length, 'length', path);
 }
 
 function bounded(

@@ -7,7 +7,6 @@ import type { LocalQueue } from './sqs.ts';
 export interface Schedule {
   GroupName: string;
   ScheduleExpression: string;
-  ScheduleExpressionTimezone?: string;
   Target: { Arn: string; RoleArn: string; Input: string; DeadLetterConfig?: { Arn: string } };
 }
 
@@ -59,8 +58,6 @@ export class LocalScheduler {
     // AWS does not document the result for a time in the past. This is the stricter interpretation.
     if (Date.parse(`${at}Z`) < this.options.now())
       throw new ServiceError('ValidationException', `The time of ${ScheduleExpression} is in the past`);
-    if (!['UTC', undefined].includes(schedule.ScheduleExpressionTimezone))
-      throw new ServiceError('ValidationException', 'The local Scheduler supports only the time zone UTC');
     if (!this.options.groups.includes(GroupName))
       throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
     if (Target.Arn !== sendMessageTarget('aws'))
