@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { namesThisMachine } from '../hosts.ts';
 import { InvalidRequest } from '../models/invalid-request.ts';
-import { actionOf } from '../services/wire.ts';
+import { jsonOperation } from '../models/operations.ts';
 import { MemoryDatabase } from './database.ts';
 import { DynamoDbError } from './requests.ts';
 
@@ -30,8 +30,8 @@ async function respond(database: MemoryDatabase, request: http.IncomingMessage, 
   if (!namesThisMachine(request)) return void response.writeHead(403).end();
   const body = await text(request);
   const [status, output] = outcomeOf(() => {
-    const action = actionOf(request.method ?? '', request.url ?? '/', request.headers, '');
-    return database.perform(action, JSON.parse(body || '{}'));
+    const { action, input } = jsonOperation({ headers: request.headers, body });
+    return database.perform(action, input);
   });
   response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output));
 }

@@ -1,46 +1,53 @@
+import type http from 'node:http';
 import { InvalidRequest } from './invalid-request.ts';
 
 /** A request to a service, with the path after its prefix. */
 export interface RawRequest {
   method: string;
-  /** The operation, if the protocol contains it. */
-  action: string;
   path: string;
+  headers: http.IncomingHttpHeaders;
   body: string;
 }
 
-/** An operation of the service models and its input. */
+/** An operation of a service, such as `PutItem`, and its input. */
 export interface Operation {
-  operation: string;
+  action: string;
   input: Record<string, unknown>;
 }
 
-/** Reads a request in the protocol of its service. Returns `undefined` for requests that are not AWS operations in use. */
+/** Reads a request in the protocol of its service. Returns `undefined` for a service without a model. */
 export function operationOf(service: string, request: RawRequest): Operation | undefined {
   switch (service) {
     case 'scheduler':
       return schedulerOperation(request);
     case 'ses':
-      return { operation: request.action, input: formInput(request.body) };
+      return formOperation(request);
     case 'dynamodb':
     case 'sqs':
-      return { operation: request.action, input: parsed(request.body) };
+      return jsonOperation(request);
     default:
       return undefined; // not an AWS service, or S3, which checks its one operation itself
   }
 }
 
-/** The name is in the path. Other members are in the body. */
-function schedulerOperation({ method, path, body }: RawRequest): Operation | undefined {
-  const [, resource, name = ''] = path.split('/');
-  if (resource !== 'schedules' || method !== 'POST') return undefined;
-  return { operation: 'CreateSchedule', input: { Name: decodeURIComponent(name), ...parsed(body) } };
+/** Reads a request in the JSON protocol of DynamoDB and SQS. The header is like `DynamoDB_20120810.PutItem`. */
+export function jsonOperation({ headers, body }: Pick<RawRequest, 'headers' | 'body'>): Operation {
+  const target = String(headers['x-amz-target'] ?? '');
+  return { action: target.split('.').at(-1) ?? '', input: parsed(body) };
 }
 
-/** The Query protocol: `Destination.ToAddresses.member.1=…` */
-function formInput(body: string): Record<string, unknown> {
+/** The name is in the path. Other members are in the body. */
+function schedulerOperation({ method, path, body }: RawRequest): Operation {
+  const [, resource, name = ''] = path.split('/');
+  const action = resource === 'schedules' && method === 'POST' ? 'CreateSchedule' : `${method} ${path}`;
+  return { action, input: { Name: decodeURIComponent(name), ...parsed(body) } };
+}
+
+/** The Query protocol: `Action=SendEmail&Destination.ToAddresses.member.1=…` */
+function formOperation({ body }: RawRequest): Operation {
   const input: Tree = {};
-  for (const [name, value] of new URLSearchParams(body)) {
+  const form = new URLSearchParams(body);
+  for (const [name, value] of form) {
     if (name === 'Action' || name === 'Version') continue;
     const path = name.split('.');
     const last = path.pop() ?? '';
@@ -51,7 +58,7 @@ function formInput(body: string): Record<string, unknown> {
     }
     at[last] = value;
   }
-  return listsOf(input) as Record<string, unknown>;
+  return { action: form.get('Action') ?? '', input: listsOf(input) as Record<string, unknown> };
 }
 
 interface Tree {

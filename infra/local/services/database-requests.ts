@@ -3,7 +3,6 @@ import { buffer } from 'node:stream/consumers';
 
 export interface DatabaseResponse {
   status: number;
-  headers: http.IncomingHttpHeaders;
   /** Not decoded, because most responses are forwarded. */
   body: Buffer;
 }
@@ -17,8 +16,8 @@ export function databaseRequests(endpoint: string) {
       return new Promise((resolve, reject) => {
         const options = { hostname, port, method: 'POST', agent, headers: { ...headers, host } };
         const request = http.request(options, (response) => {
-          const { statusCode: status = 500, headers } = response;
-          buffer(response).then((body) => resolve({ status, headers, body }), reject);
+          const { statusCode: status = 500 } = response;
+          buffer(response).then((body) => resolve({ status, body }), reject);
         });
         request.on('error', reject).end(body);
       });

@@ -8,9 +8,9 @@ import {
 import { UserError } from '../../user-error.ts';
 import { schemaOf, type TableSchema } from '../memory/schema.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
-import { type DatabaseResponse, databaseRequests } from './database-requests.ts';
+import { databaseRequests } from './database-requests.ts';
 import { dynamoDbActions, READS } from './dynamodb-request.ts';
-import type { Service, ServiceResponse } from './endpoints.ts';
+import type { Service } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 import type { Signal } from './signal.ts';
 
@@ -75,8 +75,7 @@ export interface DynamoDbProxyOptions {
 export function dynamoDbProxy({ endpoint, iam, writes }: DynamoDbProxyOptions): Service {
   const { send } = databaseRequests(endpoint);
   const tableArn = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
-  return ({ action, headers, body, principal }) => {
-    const input = JSON.parse(body);
+  return ({ action, input, headers, body, principal }) => {
     for (const permission of dynamoDbActions(action, input, tableArn)) {
       const context = {
         'dynamodb:LeadingKeys': permission.leadingKeys,
@@ -85,15 +84,7 @@ export function dynamoDbProxy({ endpoint, iam, writes }: DynamoDbProxyOptions): 
       };
       iam.require(principal, permission.action, permission.resource, context);
     }
-    const response = send(headers, body).then(forwarded);
+    const response = send(headers, body);
     return READS.has(action) ? response : response.finally(() => writes.give());
   };
-}
-
-function forwarded({ status, headers, body }: DatabaseResponse): ServiceResponse {
-  const kept = ['content-type', 'x-amz-crc32', 'x-amzn-requestid'].flatMap((name) => {
-    const value = headers[name];
-    return typeof value === 'string' ? [[name, value]] : [];
-  });
-  return { status, headers: Object.fromEntries(kept), body };
 }

@@ -4,17 +4,10 @@ import { text } from 'node:stream/consumers';
 import { namesThisMachine } from '../hosts.ts';
 import { InvalidRequest } from '../models/invalid-request.ts';
 import { requireModel } from '../models/models.ts';
-import { operationOf } from '../models/operations.ts';
-import { actionOf, isForm } from './wire.ts';
+import { type Operation, operationOf, type RawRequest } from '../models/operations.ts';
 
-export interface ServiceRequest {
-  method: string;
-  /** The operation, such as `PutItem`. */
-  action: string;
-  /** The path after the prefix of the service. */
-  path: string;
-  headers: http.IncomingHttpHeaders;
-  body: string;
+/** The operation and the input are empty for S3, and for services that are not of AWS. */
+export interface ServiceRequest extends RawRequest, Operation {
   /** The access key id that signed the request, which is the role name on this machine. */
   principal: string;
 }
@@ -127,8 +120,9 @@ export class Endpoints {
     const principal = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
     try {
       const path = `/${rest.join('/')}`;
-      const action = actionOf(method, path, headers, body);
-      const { operation, input = {} } = operationOf(prefix, { method, action, path, body }) ?? {};
+      const raw = { method, path, headers, body };
+      const operation = operationOf(prefix, raw);
+      const { action, input } = operation ?? { action: '', input: {} };
       const call: ServiceCall = {
         service: prefix,
         action,
@@ -142,13 +136,13 @@ export class Endpoints {
         this.throttled?.(call);
         throw new ServiceError('ThrottlingException', 'Injected');
       }
-      if (operation !== undefined) requireModel(prefix, operation, input);
-      const response = await service({ method, action, path, headers, principal, body });
+      if (operation) requireModel(prefix, action, input);
+      const response = await service({ ...raw, action, input, principal });
       if (response.status === 400 && INVALID.test(String(response.body))) this.note(`${prefix} ${response.body}`);
       return response;
     } catch (error) {
       if (error instanceof InvalidRequest) this.note(`${prefix} ${error.code}: ${error.message}`);
-      return errorResponse(error, isForm(headers));
+      return errorResponse(error, prefix === 'ses');
     }
   }
 

@@ -10,6 +10,8 @@ export interface Schedule {
   Target: { Arn: string; RoleArn: string; Input: string; DeadLetterConfig?: { Arn: string } };
 }
 
+type CreateSchedule = Schedule & { Name: string };
+
 export interface SchedulerOptions {
   groups: readonly string[];
   now: () => number;
@@ -33,11 +35,8 @@ export class LocalScheduler {
     for (const [key, schedule] of options.kept) this.wait(key, schedule);
   }
 
-  readonly service: Service = ({ method, path, body, principal }) => {
-    const name = decodeURIComponent(/^\/schedules\/([^/?]+)/.exec(path)?.[1] ?? '');
-    if (!name || method !== 'POST')
-      throw new ServiceError('ValidationException', 'The local Scheduler supports only CreateSchedule');
-    const created = this.create(name, JSON.parse(body), principal);
+  readonly service: Service = ({ input, principal }) => {
+    const created = this.create(input as unknown as CreateSchedule, principal);
     return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(created) };
   };
 
@@ -49,9 +48,9 @@ export class LocalScheduler {
     for (const timer of this.timers.values()) clearTimeout(timer);
   }
 
-  private create(name: string, schedule: Schedule, principal: string): unknown {
+  private create({ Name, ...schedule }: CreateSchedule, principal: string): unknown {
     const { GroupName, ScheduleExpression, Target } = schedule;
-    const key = `${GroupName}/${name}`;
+    const key = `${GroupName}/${Name}`;
     const at = AT.exec(ScheduleExpression)?.[1];
     if (!at || Number.isNaN(Date.parse(`${at}Z`)))
       throw new ServiceError('ValidationException', 'ScheduleExpression is not valid');
@@ -68,7 +67,7 @@ export class LocalScheduler {
     const { iam, kept } = this.options;
     iam.require(principal, 'scheduler:CreateSchedule', arn);
     iam.require(principal, 'iam:PassRole', Target.RoleArn, { 'iam:PassedToService': 'scheduler.amazonaws.com' });
-    if (this.timers.has(key)) throw new ServiceError('ConflictException', `Schedule ${name} already exists`, 409);
+    if (this.timers.has(key)) throw new ServiceError('ConflictException', `Schedule ${Name} already exists`, 409);
     kept.set(key, schedule);
     this.wait(key, schedule);
     return { ScheduleArn: arn };

@@ -5,6 +5,18 @@ import { type AcceptedEmail, type EmailEventType, simulatedEvent } from './email
 import { type Service, ServiceError } from './endpoints.ts';
 import type { LocalIam } from './iam.ts';
 
+/** The input of `SendEmail`. */
+interface SendEmail {
+  Source: string;
+  Destination: { ToAddresses?: string[] };
+  Message: { Subject: Content; Body: { Text?: Content; Html?: Content } };
+  ConfigurationSetName?: string;
+  Tags?: { Name: string; Value: string }[];
+}
+interface Content {
+  Data: string;
+}
+
 export interface SentEmail {
   to: string;
   from: string;
@@ -44,32 +56,30 @@ export class LocalSes {
     return [...this.kept.values()];
   }
 
-  readonly service: Service = ({ body, principal }) => {
-    const form = new URLSearchParams(body);
-    const of = (name: string) => form.get(name) ?? '';
-    if (of('Action') !== 'SendEmail')
-      throw new ServiceError('InvalidAction', `The local SES does not support ${of('Action')}`);
-    const configurationSet = of('ConfigurationSetName');
-    const [to = '', ...others] = [...form].flatMap(([name, value]) => (/^Destination\./.test(name) ? [value] : []));
+  readonly service: Service = ({ input, body, principal }) => {
+    const { Source, Destination, Message, ConfigurationSetName = '', Tags = [] } = input as unknown as SendEmail;
+    const [to = '', ...others] = Destination.ToAddresses ?? [];
     if (others.length > 0) throw new ServiceError('InvalidParameterValue', 'The local SES supports one recipient');
     // All resources that SES can authorize, including those of the sandbox.
-    for (const resource of [`identity/${of('Source')}`, `identity/${to}`, `configuration-set/${configurationSet}`]) {
+    for (const resource of [`identity/${Source}`, `identity/${to}`, `configuration-set/${ConfigurationSetName}`]) {
       const arn = `arn:aws:ses:${REGION}:${ACCOUNT}:${resource}`;
-      this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': of('Source') });
+      this.iam.require(principal, 'ses:SendEmail', arn, { 'ses:FromAddress': Source });
     }
-    requireEmail({ source: of('Source'), recipient: to, subject: of('Message.Subject.Data'), bytes: body.length });
+    const subject = Message.Subject.Data;
+    requireEmail({ source: Source, recipient: to, subject, bytes: body.length });
     const messageId = randomUUID();
     this.kept.set(messageId, {
       to,
-      from: of('Source'),
-      subject: of('Message.Subject.Data'),
-      text: of('Message.Body.Text.Data'),
-      html: of('Message.Body.Html.Data'),
+      from: Source,
+      subject,
+      text: Message.Body.Text?.Data ?? '',
+      html: Message.Body.Html?.Data ?? '',
       at: new Date(this.now()).toISOString(),
     });
     const [oldest = ''] = this.kept.keys();
     if (this.kept.size > MAX_EMAILS) this.kept.delete(oldest);
-    this.report({ recipient: to, source: of('Source'), messageId, configurationSet, tags: tagsOf(form) });
+    const tags = Object.fromEntries(Tags.map(({ Name, Value }) => [Name, Value]));
+    this.report({ recipient: to, source: Source, messageId, configurationSet: ConfigurationSetName, tags });
     const result = `<SendEmailResult><MessageId>${messageId}</MessageId></SendEmailResult>`;
     const namespace = 'http://ses.amazonaws.com/doc/2010-12-01/';
     return {
@@ -84,10 +94,4 @@ export class LocalSes {
     this.returned[type === 'Bounce' ? 'bounces' : 'complaints']++;
     this.publish(type, email, new Date(this.now()));
   }
-}
-
-/** The message tags of a request. */
-function tagsOf(form: URLSearchParams): Record<string, string> {
-  const names = [...form].filter(([key]) => /^Tags\.member\.\d+\.Name$/.test(key));
-  return Object.fromEntries(names.map(([key, name]) => [name, form.get(key.replace(/Name$/, 'Value')) ?? '']));
 }

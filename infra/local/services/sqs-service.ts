@@ -5,7 +5,7 @@ import type { LocalIam } from './iam.ts';
 import { LocalQueue, type QueueSettings } from './sqs.ts';
 
 interface Entry {
-  Id?: string;
+  Id: string;
   MessageBody: string;
   MessageGroupId?: string;
   DelaySeconds?: number;
@@ -23,20 +23,20 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 
 /** Implements `SendMessageBatch` in the JSON protocol of SQS (`x-amz-json-1.0`), the only operation that functions use. */
 export function sqsService(queues: ReadonlyMap<string, LocalQueue>, iam: LocalIam): Service {
-  return ({ body, principal }) => {
-    const input = JSON.parse(body || '{}');
-    const name = String(input.QueueUrl).split('/').at(-1) ?? '';
+  return ({ input, principal }) => {
+    const { QueueUrl, Entries } = input as { QueueUrl: string; Entries: Entry[] };
+    const name = QueueUrl.split('/').at(-1) ?? '';
     const queue = queues.get(name);
     if (!queue) throw new ServiceError('QueueDoesNotExist', `There is no queue ${name}`);
     iam.require(principal, 'sqs:SendMessage', queue.settings.arn);
     return {
       headers: { 'Content-Type': 'application/x-amz-json-1.0' },
-      body: JSON.stringify(sendBatch(queue, input.Entries ?? [])),
+      body: JSON.stringify(sendBatch(queue, Entries)),
     };
   };
 }
 
-function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Entry) {
+function send(queue: LocalQueue, { MessageBody, MessageGroupId, DelaySeconds = 0 }: Omit<Entry, 'Id'>) {
   if (REFUSED_CHARACTER.test(MessageBody))
     throw new ServiceError('InvalidMessageContents', 'The message contains characters outside the allowed set');
   const isValid =
@@ -57,7 +57,7 @@ function sendBatch(queue: LocalQueue, entries: Entry[]) {
   const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
   if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'The batch must have at least one entry');
   if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'At most 10 entries');
-  if (entries.some(({ Id = '' }) => !ENTRY_ID.test(Id)))
+  if (entries.some(({ Id }) => !ENTRY_ID.test(Id)))
     throw new ServiceError('InvalidBatchEntryId', 'An id has 1 to 80 letters, digits, hyphens and underscores');
   if (ids.size < entries.length) throw new ServiceError('BatchEntryIdsNotDistinct', 'The ids must differ');
   if (bytes > MAX_BYTES) throw new ServiceError('BatchRequestTooLong', `At most ${MAX_BYTES} bytes`);

@@ -78,7 +78,7 @@ async function startEndpoint(): Promise<string> {
 it.each<[name: string, url: () => string | Promise<string>]>([
   ['API', () => `${service.stack.baseUrl}/v1/events`],
   ['page for the sign-in', () => service.stack.signInUrl('svc_admin_1')],
-  ['services', () => service.stack.endpoints.url('scheduler')],
+  ['services', () => service.stack.endpoints.url('s3')],
   ['database in memory', startDatabase],
   ['demo endpoint', startEndpoint],
 ])('the server of the %s continues when a client disconnects', async (_, urlOf) => {

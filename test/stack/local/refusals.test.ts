@@ -99,13 +99,13 @@ const target = {
   RoleArn: 'arn:aws:iam::123456789012:role/a',
   Input: '{}',
 };
-type OtherRequest = [action: string, path: string, body: object];
+type OtherRequest = [target: string, path: string, body: object];
 const schedule = (name: string, members: object = {}): OtherRequest => {
   const at = { ScheduleExpression: 'at(2026-01-01T00:00:00)', FlexibleTimeWindow: { Mode: 'OFF' } };
-  return ['POST', `/schedules/${name}`, { ...at, Target: target, ...members }];
+  return ['', `/schedules/${name}`, { ...at, Target: target, ...members }];
 };
 const message = (members: object): OtherRequest => [
-  'SendMessageBatch',
+  'AmazonSQS.SendMessageBatch',
   '/',
   { QueueUrl: 'q', Entries: [{ Id: 'a', ...members }] },
 ];
@@ -148,10 +148,11 @@ describe('SES', () => {
 });
 
 describe('the service models', () => {
-  it.each(REFUSED_BY_OTHERS)('of %s reject %s', (service, _rule, [action, path, body], code) => {
+  it.each(REFUSED_BY_OTHERS)('of %s reject %s', (service, _rule, [target, path, body], code) => {
     const error = errorOf(() => {
-      const found = operationOf(service, { method: action, action, path, body: JSON.stringify(body) });
-      requireModel(service, found?.operation ?? '', found?.input);
+      const request = { method: 'POST', path, headers: { 'x-amz-target': target }, body: JSON.stringify(body) };
+      const { action = '', input } = operationOf(service, request) ?? {};
+      requireModel(service, action, input);
     });
     expect(error.code).toBe(code);
   });

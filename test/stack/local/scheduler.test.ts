@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeptMap } from '../../../infra/local/kept-map.ts';
+import type { ServiceRequest } from '../../../infra/local/services/endpoints.ts';
 import { LocalIam } from '../../../infra/local/services/iam.ts';
 import { LocalScheduler, type Schedule } from '../../../infra/local/services/scheduler.ts';
 import { sendMessageTarget } from '../../../lib/deployment.ts';
@@ -15,9 +16,8 @@ function createScheduler(kept = new Map<string, Schedule>()) {
   const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept });
   const create = (expression: string, Input: string) => {
     const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
-    const body = JSON.stringify({ GroupName: 'group', ScheduleExpression: expression, Target });
-    const request = { method: 'POST', action: 'POST schedules', path: '/schedules/a' };
-    return scheduler.service({ ...request, headers: {}, principal: '', body });
+    const input: Record<string, unknown> = { Name: 'a', GroupName: 'group', ScheduleExpression: expression, Target };
+    return scheduler.service({ input, principal: '' } as ServiceRequest);
   };
   const received = (name: string) =>
     queues

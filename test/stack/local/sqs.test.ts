@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ServiceRequest } from '../../../infra/local/services/endpoints.ts';
 import { LocalIam } from '../../../infra/local/services/iam.ts';
 import { sqsService } from '../../../infra/local/services/sqs-service.ts';
 import { readTemplate } from './gateway.ts';
@@ -16,9 +17,8 @@ function createService() {
   iam.isPermissive = true;
   const service = sqsService(new Map([['queue', queue]]), iam);
   const send = async (Entries: object[]) => {
-    const body = JSON.stringify({ QueueUrl: 'queue', Entries });
-    const request = { method: 'POST', path: '/', action: 'SendMessageBatch', headers: {}, body, principal: 'role' };
-    return JSON.parse(String((await service(request)).body));
+    const input: Record<string, unknown> = { QueueUrl: 'queue', Entries };
+    return JSON.parse(String((await service({ input, principal: 'role' } as ServiceRequest)).body));
   };
   return { queue, send };
 }

@@ -29,13 +29,13 @@ export class Meter {
     endpoints.wrap('sqs', (service) => (request) => {
       this.usage.sqsRequests += chunksOf(request.body);
       if (request.principal.startsWith('DeliveryFanOut')) {
-        const { Entries = [] } = JSON.parse(request.body) as { Entries?: object[] };
+        const { Entries } = request.input as { Entries: object[] };
         this.usage.gbSeconds += FAN_OUT_GB * ((Entries.length * MESSAGE_CPU_MS) / 1000);
       }
       return service(request);
     });
     endpoints.wrap('scheduler', (service) => (request) => {
-      if (request.method === 'POST') this.usage.schedules++;
+      this.usage.schedules++;
       return service(request);
     });
     endpoints.wrap('ses', (service) => (request) => {
@@ -97,7 +97,7 @@ export class Meter {
   private capacityOf(service: Service): Service {
     return async (request: ServiceRequest): Promise<ServiceResponse> => {
       if (isOfStats(request.principal)) return service(request);
-      const body = JSON.stringify({ ...JSON.parse(request.body), ReturnConsumedCapacity: 'TOTAL' });
+      const body = JSON.stringify({ ...request.input, ReturnConsumedCapacity: 'TOTAL' });
       const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
       const response = await service({ ...request, headers, body });
       const { ConsumedCapacity = [] } = JSON.parse(String(response.body));
