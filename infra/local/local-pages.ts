@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { KEY_ITEM } from '../../functions/site/dashboard/state/key-item.ts';
 import { sameText } from '../../lib/keys/key-format.ts';
 import { namesThisMachine } from './hosts.ts';
@@ -9,8 +10,6 @@ const MAIL_PATH = '/_local/mail';
 const SIGN_IN_PATH = '/_local/sign-in';
 const MAX_TICKET_BYTES = 100;
 const INVOKE_PATH = '/_local/functions/';
-/** The maximum size of a Lambda event (Lambda quotas). */
-const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
 /** Exchanges the ticket after `#` for the key, in the format of the dashboard. */
 const SCRIPT = `
@@ -77,23 +76,12 @@ export class LocalPages {
     const isAllowed = sameText(request.headers.authorization ?? '', `Bearer ${this.invokeToken}`);
     if (!isAllowed || request.method !== 'POST') return void response.writeHead(403).end();
     const id = (request.url ?? '').slice(INVOKE_PATH.length);
-    const payload = await readBody(request, MAX_PAYLOAD_BYTES);
-    const [status, result] = payload
-      ? await this.invokeWith(id, String(payload))
-      : [413, { message: 'The body must have at most 6 MB.' }];
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result));
-  }
-
-  private async invokeWith(id: string, payload: string): Promise<[status: number, result: unknown]> {
-    let event: unknown;
+    const send = (status: number, result: unknown) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result));
     try {
-      event = JSON.parse(payload);
-    } catch {
-      return [400, { message: 'The body must be JSON.' }];
+      send(200, await this.invoke(id, await json(request)));
+    } catch (error) {
+      send(502, { message: (error as Error).message });
     }
-    return this.invoke(id, event).then(
-      (value) => [200, value],
-      ({ message }: Error) => [502, { message }],
-    );
   }
 }
