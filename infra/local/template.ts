@@ -136,10 +136,3 @@ export class Template {
       .replace(/https:\/\/(\w+)\.s3\.[\w-]+\.amazonaws\.com/, `${this.places.bucketsUrl}/$1`);
   }
 }
-
-/** The name of the table whose stream the mappings read, if the template does not contain the table. */
-export function existingTable(template: Pick<Template, 'ofType'>): string | undefined {
-  if (template.ofType('AWS::DynamoDB::Table').length > 0) return undefined;
-  const mappings = template.ofType<{ EventSourceArn: string }>('AWS::Lambda::EventSourceMapping');
-  return mappings.flatMap(({ properties }) => /:table\/(.+)\/stream\//.exec(properties.EventSourceArn)?.[1] ?? [])[0];
-}

@@ -35,9 +35,8 @@ export function requireValid({ name, input }: Command, schema: TableSchema): voi
   requireItems(request, schema);
 }
 
-/** The maximum size of a transaction, and the maximum entries of a batch of reads (DynamoDB Developer Guide, "Quotas"). */
+/** The maximum size of a transaction (DynamoDB Developer Guide, "Quotas"). */
 const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
-const MAX_READS = 100;
 
 interface Request {
   Key?: Attributes;
@@ -54,7 +53,6 @@ interface Request {
 function requireItems(request: Request, schema: TableSchema): number {
   const { Key, Item, Keys = [], ExclusiveStartKey, ExpressionAttributeValues = {}, IndexName } = request;
   for (const key of Key ? [Key, ...Keys] : Keys) requireKey(key, schema);
-  if (Keys.length > MAX_READS) throw new InvalidRequest('Too many items requested for the BatchGetItem call');
   requireDistinct(Keys, schema, 'Provided list of item keys contains duplicates');
   if (IndexName !== undefined && !schema.indexes[IndexName])
     throw new InvalidRequest(`The table does not have the specified index: ${IndexName}`);

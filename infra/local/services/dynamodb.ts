@@ -6,7 +6,7 @@ import {
   ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
 import { UserError } from '../../user-error.ts';
-import { schemaOf, type TableSchema } from '../memory/schema.ts';
+import { schemaOf } from '../memory/schema.ts';
 import { ACCOUNT, REGION, type Template } from '../template.ts';
 import { databaseRequests } from './database-requests.ts';
 import { dynamoDbActions, READS } from './dynamodb-request.ts';
@@ -25,43 +25,48 @@ export interface LocalTable {
   streamArn: string;
 }
 
-/** Creates the tables of the template with their indexes and streams, unless they exist. */
-export async function createTables(template: Template, endpoint: string): Promise<LocalTable[]> {
+type TableProperties = CreateTableCommandInput & { StreamSpecification?: object };
+
+/**
+ * Opens the table of the template. Creates it with its indexes and its stream unless it exists. If the template contains no table,
+ * it is the one whose stream the mappings read.
+ */
+export async function openTable(template: Pick<Template, 'ofType' | 'ref'>, endpoint: string): Promise<LocalTable> {
   const client = dynamoDbClient(endpoint);
-  const created = template
-    .ofType<CreateTableCommandInput & { StreamSpecification?: object }>('AWS::DynamoDB::Table')
-    .map(async ({ id, properties }) => {
-      const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, StreamSpecification } = properties;
-      const name = template.ref(id);
-      const create = new CreateTableCommand({
-        TableName: name,
-        KeySchema,
-        AttributeDefinitions,
-        GlobalSecondaryIndexes,
-        BillingMode: 'PAY_PER_REQUEST',
-        StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
-      });
-      await client.send(create).catch((error: unknown) => {
-        if (!(error instanceof ResourceInUseException)) throw error; // it already exists
-      });
-      return describedTable(name, client, schemaOf(properties));
-    });
-  return Promise.all(created).finally(() => client.destroy());
+  const [table] = template.ofType<TableProperties>('AWS::DynamoDB::Table');
+  const TableName = table ? template.ref(table.id) : tableOfMappings(template);
+  try {
+    if (table) await create(client, TableName, table.properties);
+    const { Table = {} } = await client.send(new DescribeTableCommand({ TableName }));
+    if (table && JSON.stringify(schemaOf(Table)) !== JSON.stringify(schemaOf(table.properties)))
+      throw new UserError(
+        'The keys or indexes of the kept table differ from the template. Delete the folder kept in .local or --directory, or start without --keep.',
+      );
+    return { name: TableName, streamArn: Table.LatestStreamArn ?? '' };
+  } finally {
+    client.destroy();
+  }
 }
 
-/** Describes a table that exists. */
-export async function existingLocalTable(name: string, endpoint: string): Promise<LocalTable> {
-  const client = dynamoDbClient(endpoint);
-  return describedTable(name, client).finally(() => client.destroy());
+async function create(client: DynamoDBClient, TableName: string, properties: TableProperties): Promise<void> {
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, StreamSpecification } = properties;
+  const command = new CreateTableCommand({
+    TableName,
+    KeySchema,
+    AttributeDefinitions,
+    GlobalSecondaryIndexes,
+    BillingMode: 'PAY_PER_REQUEST',
+    StreamSpecification: { ...StreamSpecification, StreamEnabled: StreamSpecification !== undefined },
+  });
+  await client.send(command).catch((error: unknown) => {
+    if (!(error instanceof ResourceInUseException)) throw error; // it already exists
+  });
 }
 
-async function describedTable(TableName: string, client: DynamoDBClient, wanted?: TableSchema): Promise<LocalTable> {
-  const { Table = {} } = await client.send(new DescribeTableCommand({ TableName }));
-  if (wanted && JSON.stringify(schemaOf(Table)) !== JSON.stringify(wanted))
-    throw new UserError(
-      'The keys or indexes of the kept table differ from the template. Delete the folder kept in .local or --directory, or start without --keep.',
-    );
-  return { name: TableName, streamArn: Table.LatestStreamArn ?? '' };
+function tableOfMappings(template: Pick<Template, 'ofType'>): string {
+  const mappings = template.ofType<{ EventSourceArn: string }>('AWS::Lambda::EventSourceMapping');
+  const tables = mappings.map(({ properties }) => /:table\/(.+)\/stream\//.exec(properties.EventSourceArn)?.[1]);
+  return tables.find(Boolean) ?? '';
 }
 
 export interface DynamoDbProxyOptions {

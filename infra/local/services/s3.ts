@@ -12,15 +12,16 @@ export function createBuckets(template: Pick<Template, 'ofType' | 'arn'>): Reado
 }
 
 /** Implements `PutObject`, the only S3 operation that functions use. The path is `/bucket/key`. */
-export function s3Service(bucketNamed: (name: string) => LocalBucket | undefined, iam: LocalIam): Service {
+export function s3Service(buckets: ReadonlyMap<string, LocalBucket>, iam: LocalIam): Service {
   return ({ method, path, principal, body }) => {
     const [, name = '', key = ''] = /^\/([^/]+)\/([^?]+)/.exec(path) ?? [];
-    const bucket = bucketNamed(name);
+    const arn = `arn:aws:s3:::${name}`;
+    const bucket = buckets.get(arn);
     if (method !== 'PUT') throw new ServiceError('NotImplemented', 'The local S3 supports only PutObject', 501);
     if (!key) throw new InvalidRequest('The path must contain a bucket and a key', 'InvalidRequest');
     if (!bucket) throw new ServiceError('NoSuchBucket', `There is no bucket ${name}`, 404);
     const object = decodeURIComponent(key);
-    iam.require(principal, 's3:PutObject', `arn:aws:s3:::${name}/${object}`);
+    iam.require(principal, 's3:PutObject', `${arn}/${object}`);
     bucket.set(object, body);
     return { body: '' };
   };

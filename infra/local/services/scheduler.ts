@@ -13,7 +13,6 @@ export interface Schedule {
 type CreateSchedule = Schedule & { Name: string };
 
 export interface SchedulerOptions {
-  groups: readonly string[];
   now: () => number;
   speed: number;
   iam: LocalIam;
@@ -57,8 +56,6 @@ export class LocalScheduler {
     // AWS does not document the result for a time in the past. This is the stricter interpretation.
     if (Date.parse(`${at}Z`) < this.options.now())
       throw new ServiceError('ValidationException', `The time of ${ScheduleExpression} is in the past`);
-    if (!this.options.groups.includes(GroupName))
-      throw new ServiceError('ResourceNotFoundException', `There is no group ${GroupName}`, 404);
     if (Target.Arn !== sendMessageTarget('aws'))
       throw new ServiceError('ValidationException', `The local Scheduler has no target ${Target.Arn}`);
     if (!parseObject(Target.Input))

@@ -1,5 +1,5 @@
-import { existingTable, REGION, Template } from '../template.ts';
-import { createTables, dynamoDbProxy, existingLocalTable } from './dynamodb.ts';
+import { REGION, Template } from '../template.ts';
+import { dynamoDbProxy, openTable } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
 import { createBuckets, s3Service } from './s3.ts';
@@ -47,20 +47,15 @@ export async function startServices(options: ServicesOptions) {
     tablePrefix,
     baseUrl,
   });
-  const [created] = await createTables(template, databaseEndpoint);
-  const table = created ?? (await existingLocalTable(existingTable(template) ?? '', databaseEndpoint));
+  const table = await openTable(template, databaseEndpoint);
   const queues = createQueues(template, { speed, visibilitySpeed, kept: messages, now });
   const queueAt = (urlOrArn: string): LocalQueue | undefined => queues.get(urlOrArn.split(/[/:]/).at(-1) ?? '');
   const buckets = createBuckets(template);
   const iam = new LocalIam(template);
   const ses = new LocalSes(now, iam, emails);
-  const groups = template.ofType('AWS::Scheduler::ScheduleGroup').map(({ id }) => id);
-  const scheduler = new LocalScheduler({ groups, now, speed, iam, queueAt, kept: schedules });
+  const scheduler = new LocalScheduler({ now, speed, iam, queueAt, kept: schedules });
   endpoints.add('sqs', sqsService(queues, iam));
-  endpoints.add(
-    's3',
-    s3Service((name) => buckets.get(`arn:aws:s3:::${name}`), iam),
-  );
+  endpoints.add('s3', s3Service(buckets, iam));
   endpoints.add('scheduler', scheduler.service);
   endpoints.add('ses', ses.service);
   const writes = new Signal();

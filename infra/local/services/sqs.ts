@@ -31,8 +31,8 @@ export interface QueueSettings {
   speed: number;
   /** How many times faster the visibility timeout passes after a failure. Only tests of redelivery set more than 1. */
   visibilitySpeed: number;
-  /** The clock of the functions for the dates of messages. The default is the clock of the machine. */
-  now?: (() => number) | undefined;
+  /** The clock of the functions for the dates of messages. */
+  now: () => number;
   /** Stores every message by id until it is deleted. Messages of this queue that it contains initially are in the queue again. */
   kept: Map<string, KeptMessage>;
 }
@@ -59,8 +59,8 @@ export class LocalQueue {
 
   send(body: string, { group, delaySeconds = 0 }: SendOptions = {}): string {
     const messageId = randomUUID();
-    const { name, speed, kept } = this.settings;
-    const sentAt = this.now();
+    const { name, speed, now, kept } = this.settings;
+    const sentAt = now();
     const delayMs = delaySeconds * 1000;
     const visibleAt = Date.now() + Math.max(Math.min(delayMs, MIN_DELAY_MS), delayMs / speed);
     const message = { queue: name, body, group, sentAt, visibleAt };
@@ -108,9 +108,9 @@ export class LocalQueue {
 
   /** The age of the oldest message, including delayed messages. 0 if the queue is empty. */
   ageSeconds(): number {
-    const { name, kept } = this.settings;
+    const { name, now, kept } = this.settings;
     const sent = [...kept.values()].filter(({ queue }) => queue === name).map(({ sentAt }) => sentAt);
-    return sent.length === 0 ? 0 : (this.now() - Math.min(...sent)) / 1000;
+    return sent.length === 0 ? 0 : (now() - Math.min(...sent)) / 1000;
   }
 
   counts(): { visible: number; inFlight: number; delayed: number } {
@@ -120,10 +120,6 @@ export class LocalQueue {
   stop(): void {
     for (const timer of this.delayed) clearTimeout(timer);
     for (const { timer } of this.inFlight.values()) clearTimeout(timer);
-  }
-
-  private now(): number {
-    return this.settings.now?.() ?? Date.now();
   }
 
   /** Adds the message to the dead letters first, so that a killed process can duplicate but not lose it. */

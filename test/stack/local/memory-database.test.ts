@@ -8,7 +8,7 @@ import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { schemaOf } from '../../../infra/local/memory/schema.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
-import { createTables, dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient, openTable } from '../../../infra/local/services/dynamodb.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { HOUR_MS } from '../../memory/contracts/builders.ts';
 import { afterFile, temporaryDirectory } from '../../support/after-file.ts';
@@ -143,11 +143,11 @@ describe('a kept table', () => {
     ['content of an index', indexes(byProject, { ...byStatus, Projection: { NonKeyAttributes: ['test'] } })],
   ])('is rejected when the template has another %s', async (_, changed) => {
     const { endpoint, stop } = await startMemoryDatabase();
-    const create = (properties: object) =>
-      createTables({ ref: String, ofType: () => [{ id: 'Table', properties }] } as never, endpoint);
-    await create(TABLE);
-    await create({ ...TABLE, ...indexes(byStatus, byProject) }); // is accepted
-    await expect(create({ ...TABLE, ...changed })).rejects.toThrow('The keys or indexes of the kept table differ');
+    const open = (properties: object) =>
+      openTable({ ref: String, ofType: () => [{ id: 'Table', properties }] } as never, endpoint);
+    await open(TABLE);
+    await open({ ...TABLE, ...indexes(byStatus, byProject) }); // is accepted
+    await expect(open({ ...TABLE, ...changed })).rejects.toThrow('The keys or indexes of the kept table differ');
     stop();
   });
 });

@@ -11,6 +11,7 @@ export function createQueue(settings: Partial<Settings> = {}): LocalQueue {
     visibilityTimeoutSeconds: 1,
     speed: 1,
     visibilitySpeed: 1000,
+    now: () => Date.now(),
     kept: new Map(),
     ...settings,
   });

@@ -159,7 +159,7 @@ describe('the service models', () => {
 });
 
 it('S3 rejects a path without a key', () => {
-  const service = s3Service(() => new Map(), new LocalIam({ ofType: () => [] }));
+  const service = s3Service(new Map(), new LocalIam({ ofType: () => [] }));
   const error = errorOf(() => service({ method: 'PUT', path: '/bucket', body: '' } as ServiceRequest));
   expect(error.code).toBe('InvalidRequest');
 });

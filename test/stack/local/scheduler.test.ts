@@ -13,7 +13,7 @@ function createScheduler(kept = new Map<string, Schedule>()) {
   iam.isPermissive = true;
   const queues = new Map(['main', 'dead'].map((name) => [name, createQueue({ name, arn: name })]));
   const queueAt = (name: string) => queues.get(name);
-  const scheduler = new LocalScheduler({ groups: ['group'], now: () => 0, speed: 1, iam, queueAt, kept });
+  const scheduler = new LocalScheduler({ now: () => 0, speed: 1, iam, queueAt, kept });
   const create = (expression: string, Input: string) => {
     const Target = { Arn: sendMessageTarget('aws'), RoleArn: 'role', Input, DeadLetterConfig: { Arn: 'dead' } };
     const input: Record<string, unknown> = { Name: 'a', GroupName: 'group', ScheduleExpression: expression, Target };
