@@ -27,8 +27,6 @@ export interface StackOptions {
   concurrency?: number;
   /** The initial state of the services, empty by default. */
   state?: State | undefined;
-  /** Added to the environment variables of every function. */
-  environment?: Record<string, string>;
   /** Watches the services. Without it, metrics, logs and alarms have no effect. */
   monitor?: (services: Services) => Monitoring;
   /** Receives what functions print. */
@@ -151,7 +149,7 @@ function createFunctions(
 ): Map<string, LocalFunction> {
   const shared = {
     clock,
-    environment: { ...environment, TZ: 'UTC', ...options.environment },
+    environment: { ...environment, TZ: 'UTC' },
     output: (id: string, text: string) => {
       monitoring.log(id, text);
       options.output?.(id, text);

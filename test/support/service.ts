@@ -43,8 +43,8 @@ export interface Service {
   project(name?: string): Promise<Project>;
 }
 
-type Options = Omit<Partial<StackOptions>, 'environment' | 'output' | 'state' | 'monitor'>;
-type Running = Pick<Service, 'stack' | 'log'>;
+type Options = Omit<Partial<StackOptions>, 'output' | 'state' | 'monitor'>;
+type Running = Pick<Service, 'stack' | 'log'> & { invalidRequests: string[] };
 
 /** Options with which delays pass in 250 ms at most, and schedules at once. The second also makes failed messages visible immediately. */
 export const FAST_DELAYS = { speed: 200_000 };
@@ -59,7 +59,9 @@ async function start(options: Options): Promise<Running> {
   const assembly = inject('assembly');
   const own = { assembly, databaseEndpoint: databaseEndpoint(), output };
   const stack = await startWatchedStack({ ...own, ...options });
-  return { stack, log };
+  const invalidRequests: string[] = [];
+  stack.endpoints.rejected = (request) => void invalidRequests.push(request);
+  return { stack, log, invalidRequests };
 }
 
 /**
@@ -74,10 +76,10 @@ export function useService(options: Options = {}): Service {
     stacks.set(key, found);
     running = await found;
     running.log.length = 0;
-    running.stack.endpoints.invalidRequests.length = 0;
+    running.invalidRequests.length = 0;
   });
   afterAll(() => {
-    expect(running.stack.endpoints.invalidRequests, 'requests of the functions that AWS refuses').toEqual([]);
+    expect(running.invalidRequests, 'requests of the functions that AWS refuses').toEqual([]);
   });
 
   const as =

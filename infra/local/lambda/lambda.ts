@@ -50,7 +50,6 @@ export class LocalFunction {
   private readonly properties: FunctionProperties;
   private readonly options: LambdaOptions;
   private readonly environments: EnvironmentPool;
-  private running = 0;
 
   constructor(
     resource: Resource<FunctionProperties>,
@@ -80,19 +79,11 @@ export class LocalFunction {
     if (Buffer.byteLength(payload) > MAX_REQUEST_BYTES) {
       throw new FunctionError('RequestTooLargeException', `Request must be smaller than ${MAX_REQUEST_BYTES} bytes`);
     }
-    this.running++;
-    const result = await this.run(payload).finally(() => {
-      this.running--;
-    });
+    const result = await this.run(payload);
     const metric = { namespace: 'AWS/Lambda', name: 'Errors', dimensions: { FunctionName: this.id } };
     this.options.publish(metric, 'error' in result ? 1 : 0);
     if ('error' in result) throw new FunctionError(result.error.name, result.error.message);
     return JSON.parse(result.payload);
-  }
-
-  /** The number of invocations that run or wait for an execution environment. */
-  get busy(): number {
-    return this.running;
   }
 
   stop(): Promise<void> {

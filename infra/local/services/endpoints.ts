@@ -16,19 +16,6 @@ export interface ServiceResponse {
   headers?: Record<string, string>;
   body: string | Buffer;
 }
-/** A fault that a test injects into a call. */
-type Fault = 'error before' | 'throttled';
-export interface ServiceCall {
-  service: string;
-  action: string;
-  principal: string;
-  /** The number of the try, starting at 1 (`amz-sdk-request` of the SDK). */
-  attempt: number;
-  /** The input of the operation. Empty for S3, and for services that are not of AWS. */
-  input: Record<string, unknown>;
-}
-/** Called before every try of every call. */
-export type Interceptor = (call: ServiceCall) => Fault | undefined;
 
 export type Service = (request: ServiceRequest) => Promise<ServiceResponse> | ServiceResponse;
 
@@ -47,11 +34,8 @@ export class ServiceError extends Error {
 /** The AWS services of the local stack on one port, each below a prefix: `/sqs`, `/scheduler`, … */
 export class Endpoints {
   private readonly services = new Map<string, Service>();
-  intercept: Interceptor | undefined;
-  /** Called for every throttled try of a call. */
-  throttled: ((call: ServiceCall) => unknown) | undefined;
-  /** The last requests that AWS would always reject, with their errors. */
-  readonly invalidRequests: string[] = [];
+  /** Receives requests that AWS would always reject, with their errors. */
+  rejected: (request: string) => void = () => {};
   private readonly servers: http.Server[] = [];
   private readonly host: string;
   private readonly hosts: string[];
@@ -123,36 +107,17 @@ export class Endpoints {
       const raw = { method, path, headers, body };
       const operation = operationOf(prefix, raw);
       const { action, input } = operation ?? { action: '', input: {} };
-      const call: ServiceCall = {
-        service: prefix,
-        action,
-        principal,
-        attempt: Number(/attempt=(\d+)/.exec(String(headers['amz-sdk-request']))?.[1] ?? 1),
-        input,
-      };
-      const fault = this.intercept?.(call);
-      if (fault === 'error before') throw new ServiceError('InternalServerError', 'Injected', 500);
-      if (fault === 'throttled') {
-        this.throttled?.(call);
-        throw new ServiceError('ThrottlingException', 'Injected');
-      }
       if (operation) requireModel(prefix, action, input);
       const response = await service({ ...raw, action, input, principal });
-      if (response.status === 400 && INVALID.test(String(response.body))) this.note(`${prefix} ${response.body}`);
+      if (response.status === 400 && INVALID.test(String(response.body))) this.rejected(`${prefix} ${response.body}`);
       return response;
     } catch (error) {
-      if (error instanceof InvalidRequest) this.note(`${prefix} ${error.code}: ${error.message}`);
+      if (error instanceof InvalidRequest) this.rejected(`${prefix} ${error.code}: ${error.message}`);
       return errorResponse(error, prefix === 'ses');
     }
   }
-
-  private note(invalid: string): void {
-    this.invalidRequests.push(invalid);
-    if (this.invalidRequests.length > MAX_NOTED) this.invalidRequests.shift();
-  }
 }
 
-const MAX_NOTED = 100;
 /** An error of the database for an invalid request. */
 const INVALID = /"__type":\s*"[^"]*ValidationException"/;
 

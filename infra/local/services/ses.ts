@@ -37,8 +37,6 @@ type Publish = (type: EmailEventType, email: AcceptedEmail, at: Date) => void;
  * any domain cause the event (SES has such addresses in its mailbox simulator).
  */
 export class LocalSes {
-  /** The numbers of bounces and complaints, which tests set. */
-  readonly returned = { bounces: 0, complaints: 0 };
   /** Receives the events of emails. */
   publish: Publish = () => {};
   private readonly now: () => number;
@@ -90,8 +88,6 @@ export class LocalSes {
 
   private report(email: AcceptedEmail): void {
     const type = simulatedEvent(email.recipient);
-    if (!type) return;
-    this.returned[type === 'Bounce' ? 'bounces' : 'complaints']++;
-    this.publish(type, email, new Date(this.now()));
+    if (type) this.publish(type, email, new Date(this.now()));
   }
 }

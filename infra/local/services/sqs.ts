@@ -106,13 +106,6 @@ export class LocalQueue {
     await new Promise<void>((resolve) => this.waiters.push(resolve));
   }
 
-  /** The age of the oldest message, including delayed messages. 0 if the queue is empty. */
-  ageSeconds(): number {
-    const { name, now, kept } = this.settings;
-    const sent = [...kept.values()].filter(({ queue }) => queue === name).map(({ sentAt }) => sentAt);
-    return sent.length === 0 ? 0 : (now() - Math.min(...sent)) / 1000;
-  }
-
   counts(): { visible: number; inFlight: number; delayed: number } {
     return { visible: this.visible.size, inFlight: this.inFlight.size, delayed: this.delayed.size };
   }

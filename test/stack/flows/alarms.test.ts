@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FunctionError, type LocalFunction } from '../../../infra/local/lambda/lambda.ts';
+import { ServiceError, type ServiceRequest } from '../../../infra/local/services/endpoints.ts';
 import type { LocalQueue } from '../../../infra/local/services/sqs.ts';
 import { changed } from '../../support/changed.ts';
 import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';
@@ -93,9 +94,20 @@ function timeOut(name: string): () => Promise<void> {
   };
 }
 
+/** Calls `before` with each request of a function to the table. An error that it throws is the response. */
+function interceptTable(before: (request: ServiceRequest) => void): void {
+  const { endpoints } = service.stack;
+  endpoints.wrap('dynamodb', (table) => {
+    cures.push(() => endpoints.wrap('dynamodb', () => table));
+    return (request) => {
+      before(request);
+      return table(request);
+    };
+  });
+}
+
 afterEach(async () => {
   for (const cure of cures.splice(0)) cure();
-  service.stack.endpoints.intercept = undefined;
   const summaries = queueOf('Summaries');
   await eventually(() => Object.values(summaries.counts()).every((count) => count === 0));
   await minutes(190); // until the longest evaluation range has passed
@@ -319,11 +331,9 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
     'requests take more than five seconds',
     ['Latency'],
     () => {
-      const { endpoints, clock } = service.stack;
-      endpoints.intercept = ({ principal }) => {
-        if (principal.startsWith('Project')) clock.advance(6000);
-        return undefined;
-      };
+      interceptTable(({ principal }) => {
+        if (principal.startsWith('Project')) service.stack.clock.advance(6000);
+      });
       return minutes(15, () => project.admin('GET', '/v1/project'));
     },
   ],
@@ -342,8 +352,8 @@ const BREAKAGES: [name: string, alarms: string[], rings: () => Promise<string[]>
       return minutes(3, () => times(11, () => service.stack.invoke(name, { Records: [] }).catch(() => {})));
     },
   ]),
-  ['emails bounce', ['EmailBounceRate'], () => returned('bounces')],
-  ['readers complain about emails', ['EmailComplaintRate'], () => returned('complaints')],
+  ['emails bounce', ['EmailBounceRate'], () => sentTo('bounce@example.com')],
+  ['readers complain about emails', ['EmailComplaintRate'], () => sentTo('complaint@example.com')],
 ];
 
 const UNREADABLE = {
@@ -351,20 +361,23 @@ const UNREADABLE = {
 };
 const SQS_RECORD = { messageId: 'm', body: 'no message', attributes: {}, eventSource: 'aws:sqs' };
 
-/** Throttles each read once, so that the retry of the SDK succeeds. */
+/** Throttles each read once, so that the retry of the SDK succeeds. A query of an index counts only for the index. */
 function throttled(role: string, action: string, path: string): Promise<string[]> {
-  service.stack.endpoints.intercept = (call) =>
-    call.principal.startsWith(role) && call.action === action && call.attempt === 1 ? 'throttled' : undefined;
+  interceptTable(({ principal, action: called, headers, input }) => {
+    const isFirst = headers['amz-sdk-request']?.includes('attempt=1;');
+    if (!principal.startsWith(role) || called !== action || !isFirst) return;
+    const { TableName = '', IndexName } = input as { TableName?: string; IndexName?: string };
+    const dimensions = { TableName, ...(IndexName !== undefined && { GlobalSecondaryIndexName: IndexName }) };
+    service.stack.cloudWatch.put({ namespace: 'AWS/DynamoDB', name: 'ReadThrottleEvents', dimensions }, 1);
+    throw new ServiceError('ThrottlingException', 'Injected');
+  });
   return minutes(3, () => times(11, () => project.admin('GET', path)));
 }
 
-async function returned(what: 'bounces' | 'complaints'): Promise<string[]> {
-  const { ses } = service.stack;
-  await eventually(() => ses.emails.length > 0);
-  ses.returned[what] = ses.emails.length;
-  cures.push(() => {
-    ses.returned[what] = 0;
-  });
+function sentTo(to: string): Promise<string[]> {
+  const email = { to, from: '', subject: '', text: '', html: '', at: '' };
+  const spy = vi.spyOn(service.stack.ses, 'emails', 'get').mockReturnValue([email]);
+  cures.push(() => spy.mockRestore());
   return minutes(60);
 }
 

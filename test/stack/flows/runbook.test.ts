@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, expect, it, vi } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
+import { ServiceError } from '../../../infra/local/services/endpoints.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
@@ -57,8 +58,11 @@ it('keeps an event that the fan-out discarded, and delivers it when it is replay
   const receiver = await startReceiver();
   await createWebhook(live, receiver.url, { events: ['document.changed'] });
   let isDown = true;
-  stack.endpoints.intercept = ({ principal }) =>
-    isDown && principal.startsWith('DeliveryFanOut') ? 'error before' : undefined;
+  stack.endpoints.wrap('dynamodb', (table) => (request) => {
+    if (isDown && request.principal.startsWith('DeliveryFanOut'))
+      throw new ServiceError('InternalServerError', '', 500);
+    return table(request);
+  });
   const { id } = (await live('POST', '/v1/events', { body: changed() })).body;
   await eventually(() => service.log.some((line) => line.includes('event.fan_out_failed') && line.includes(id)));
   stack.clock.advance(HALF_A_DAY_MS);

@@ -20,6 +20,8 @@ export const isOfStats = (name: string): boolean => name.startsWith('Stats');
 /** Counts the usage of a local stack that AWS would bill. */
 export class Meter {
   private usage: Usage = { ...NOTHING };
+  /** The number of invocations that run or wait for an execution environment. */
+  running = 0;
   /** The names of the written custom metrics. */
   readonly metrics = new Set<string>();
 
@@ -54,7 +56,11 @@ export class Meter {
         .map(({ id, properties }) => [id, properties.MemorySize]),
     );
     for (const [id, fn] of stack.functions) {
-      const invoke = fn.invoke.bind(fn);
+      const uncounted = fn.invoke.bind(fn);
+      const invoke: typeof fn.invoke = (event) => {
+        this.running++;
+        return uncounted(event).finally(() => this.running--);
+      };
       fn.invoke = (...args) => {
         if (isOfStats(id)) return invoke(...args);
         this.usage.invocations++;

@@ -23,7 +23,7 @@ export async function startMetered(assembly: string, speed: number) {
   const isIdle = () =>
     [...stack.queues.values()].every((queue) => Object.values(queue.counts()).every((count) => count === 0)) &&
     stack.scheduler.count() === 0 &&
-    [...stack.functions.values()].every((fn) => fn.busy === 0);
+    meter.running === 0;
 
   return {
     stack,
