@@ -7,7 +7,6 @@ export interface WorkerSettings {
   modulePath: string;
   handler: string;
   functionName: string;
-  functionArn: string;
   timeoutMs: number;
   clock: SharedArrayBuffer;
   /** The directory for compiled code, which all environments and later starts share. */
@@ -53,19 +52,11 @@ function load(): { exports: Handlers } | { error: unknown } {
 }
 
 async function run({ requestId, payload }: Invocation): Promise<Result> {
-  const deadline = performance.now() + settings.timeoutMs;
-  const context = {
-    awsRequestId: requestId,
-    functionName: settings.functionName,
-    invokedFunctionArn: settings.functionArn,
-    functionVersion: '$LATEST',
-    memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
-    getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
-  };
   try {
     if ('error' in loaded) throw loaded.error;
     const handler = loaded.exports[settings.handler];
     if (!handler) throw new Error(`${settings.functionName} exports no ${settings.handler}`);
+    const context = {}; // no function reads it
     const result = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null) ?? 'null';
     return Buffer.byteLength(result) > MAX_RESPONSE_BYTES ? TOO_LARGE : { payload: result };
   } catch (thrown) {

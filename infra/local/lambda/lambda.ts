@@ -51,11 +51,7 @@ export class LocalFunction {
   private readonly options: LambdaOptions;
   private readonly environments: EnvironmentPool;
 
-  constructor(
-    resource: Resource<FunctionProperties>,
-    template: Pick<Template, 'directory' | 'arn'>,
-    options: LambdaOptions,
-  ) {
+  constructor(resource: Resource<FunctionProperties>, template: Pick<Template, 'directory'>, options: LambdaOptions) {
     this.id = resource.id;
     this.properties = resource.properties;
     this.role = this.properties.Role.split('/').at(-1) ?? '';
@@ -65,7 +61,6 @@ export class LocalFunction {
       modulePath: modulePathOf(template, this.properties),
       handler,
       functionName: resource.id,
-      functionArn: template.arn(resource.id),
       timeoutMs: this.properties.Timeout * 1000,
       clock: options.clock.shared,
       compileCache: join(template.directory, 'compile-cache'),

@@ -80,7 +80,8 @@ export function streamConsumer({
 
   async function consumeBatch(batch: DynamoDBRecord[], shardId: string): Promise<void> {
     let rest = batch;
-    const window = windowOf(mapping, batch, shardId);
+    // The member of a tumbling window that a function reads.
+    const window = mapping.TumblingWindowInSeconds ? { shardId } : {};
     for (let tries = 0; ; tries++) {
       const old = rest.filter((record) => now() - createdAt(record) > maxAgeMs);
       discard(old, tries);
@@ -133,26 +134,6 @@ export const streamRecord = (record: DynamoDBRecord, eventSourceARN: string): Dy
   eventSource: 'aws:dynamodb',
   eventSourceARN,
 });
-
-/** The tumbling window of a batch. The local stack keeps no state, so each window starts empty. */
-function windowOf(
-  { TumblingWindowInSeconds, EventSourceArn }: MappingProperties,
-  batch: DynamoDBRecord[],
-  shardId: string,
-) {
-  if (!TumblingWindowInSeconds) return {};
-  const ms = TumblingWindowInSeconds * 1000;
-  const [first] = batch;
-  const start = first ? Math.floor(createdAt(first) / ms) * ms : 0;
-  return {
-    window: { start: new Date(start).toISOString(), end: new Date(start + ms).toISOString() },
-    state: {},
-    shardId,
-    eventSourceARN: EventSourceArn,
-    isFinalInvokeForWindow: false,
-    isWindowTerminatedEarly: false,
-  };
-}
 
 const sequenceOf = (record: DynamoDBRecord): string => record.dynamodb?.SequenceNumber ?? '';
 const createdAt = (record: DynamoDBRecord): number => (record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000;

@@ -28,7 +28,7 @@ export function createFunction(
         ...properties,
       },
     },
-    { directory, arn: (id) => id },
+    { directory },
     {
       clock: new LocalClock(),
       environment: {},
