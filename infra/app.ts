@@ -1,12 +1,12 @@
 import { App } from 'aws-cdk-lib';
 import { addGuard } from './guard.ts';
 import { readDeployment } from './settings.ts';
-import { ServiceStack } from './stack.ts';
+import { FLAGS, ServiceStack } from './stack.ts';
 import { UserError } from './user-error.ts';
 
 try {
   const settings = readDeployment();
-  const app = new App();
+  const app = new App({ context: FLAGS });
   addGuard(new ServiceStack(app, settings), settings);
   app.synth();
 } catch (error) {

@@ -1,11 +1,19 @@
 import { App, type AppProps, CfnOutput, Stack } from 'aws-cdk-lib';
+import recommended from 'aws-cdk-lib/recommended-feature-flags.json' with { type: 'json' };
 import type { Construct } from 'constructs';
 import { DocumentSync } from './document-sync.ts';
 import { type SettingsInput, settingsOf } from './settings.ts';
 
+/** The feature flags of the CDK for an app with this stack. The context of the command line and of its files has priority. */
+export const FLAGS = {
+  ...recommended,
+  '@aws-cdk/core:target-partitions': ['aws', 'aws-cn', 'aws-us-gov'],
+  '@aws-cdk/core:annotationsInValidationReport': false,
+};
+
 /** Creates an app with the stack, without a settings file and its guard, for the local stack and tests. */
 export function createApp({ settings, ...props }: AppProps & { settings?: SettingsInput } = {}): App {
-  const app = new App(props);
+  const app = new App({ ...props, context: { ...FLAGS, ...props.context } });
   new ServiceStack(app, settings);
   return app;
 }

@@ -22,7 +22,6 @@ import { UserError } from '../user-error.ts';
 const FOLDERS = ['functions', 'infra', 'lib'];
 const FILES = [
   'CHANGELOG.md',
-  'cdk.json',
   'cdk.context.json',
   'package.json',
   'package-lock.json',

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
 import { createApp } from '../../infra/stack.ts';
-import { appProps, choices, context, domain, everyOption, network, synthUnvalidated, table } from './synth.ts';
+import { appProps, choices, domain, everyOption, network, synthUnvalidated, table } from './synth.ts';
 
 describe('the settings', () => {
   it('have tests of a value other than the default', () => {
@@ -89,12 +88,4 @@ it.each<[SettingsInput, unknown[]]>([
   const { messages } = synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
   const warnings = messages.filter(({ level }) => level !== 'info').map(({ entry }) => String(entry.data));
   expect(warnings).toEqual(expected);
-});
-
-it('cdk.json sets every recommended feature flag of the CDK, and differs for partitions and the validation', () => {
-  const path = 'node_modules/aws-cdk-lib/recommended-feature-flags.json';
-  const recommended: object = JSON.parse(readFileSync(path, 'utf8'));
-  const other = Object.entries(recommended).filter(([flag, value]) => String(context[flag]) !== String(value));
-  const names = other.map(([flag]) => flag.replace('@aws-cdk/core:', ''));
-  expect(names.sort()).toEqual(['annotationsInValidationReport', 'target-partitions']);
 });

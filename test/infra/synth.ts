@@ -1,20 +1,17 @@
-import { readFileSync } from 'node:fs';
 import type { App, AppProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { CloudFormationStackArtifact } from 'aws-cdk-lib/cx-api';
 import { vi } from 'vitest';
 import type { SettingsInput } from '../../infra/settings.ts';
-import { createApp } from '../../infra/stack.ts';
+import { createApp, FLAGS } from '../../infra/stack.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
-
-export const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /** The properties of an app that is synthesized without bundles and copies of files, because they do not depend on settings. */
 export function appProps(settings: SettingsInput = {}): AppProps & { settings: SettingsInput } {
   return {
     outdir: temporaryDirectory(),
     settings,
-    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true },
+    context: { ...FLAGS, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true },
   };
 }
 

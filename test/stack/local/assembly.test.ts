@@ -58,7 +58,6 @@ describe('the assembly', () => {
     ['style of the dashboard', 'functions/site/dashboard/styles.css'],
     ['changelog, which is a page', 'CHANGELOG.md'],
     ['text of a guide', 'functions/site/docs/guides/tokens.md'],
-    ['context of the app', 'cdk.json'],
     ['values that the CDK looked up', 'cdk.context.json'],
     ['version of the release', 'package.json'],
     ['version of a dependency', 'package-lock.json'],

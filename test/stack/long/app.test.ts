@@ -2,18 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { context, domain, table } from '../../infra/synth.ts';
+import { domain, table } from '../../infra/synth.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 
-/** Runs the command of an app in a directory, with these feature flags. */
-function run(command: string, cwd: string, flags: object) {
+/** Runs the command of an app in a directory. */
+function run(command: string, cwd: string) {
   symlinkSync(join(process.cwd(), 'node_modules'), join(cwd, 'node_modules'));
-  const env = {
-    ...process.env,
-    CDK_VALIDATION: 'false',
-    CDK_OUTDIR: join(cwd, 'cdk.out'),
-    CDK_CONTEXT_JSON: JSON.stringify(flags),
-  };
+  const env = { ...process.env, CDK_VALIDATION: 'false', CDK_OUTDIR: join(cwd, 'cdk.out') };
   const { status, stderr } = spawnSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' });
   const read = (path: string) => globSync(join(cwd, 'cdk.out', path)).map((name) => readFileSync(name, 'utf8'));
   return { status, stderr, template: read('*.template.json').join(), site: read('asset.*/site.json').join() };
@@ -26,7 +21,7 @@ function synthesize(file?: object) {
   for (const name of ['functions', 'infra', 'lib', 'cdk.json', 'package.json', 'tsconfig.json', 'CHANGELOG.md'])
     cpSync(name, join(checkout, name), { recursive: true });
   if (file) writeFileSync(join(checkout, 'deployment.json'), JSON.stringify(file));
-  return run(app, checkout, context);
+  return run(app, checkout);
 }
 
 it('deploys with the settings of deployment.json', () => {
@@ -69,7 +64,7 @@ for (const [i, securityContact] of ${JSON.stringify(contacts)}.entries())
   new DocumentSync(new Stack(app, 'Stack' + i, { stackName: 'Sync' }), 'Service', { securityContact, cloudWatchRole: 'existing' });
 app.synth();`;
   writeFileSync(join(directory, 'app.mts'), app);
-  const { status, stderr, template, site } = run('node_modules/.bin/node app.mts', directory, {});
+  const { status, stderr, template, site } = run('node_modules/.bin/node app.mts', directory);
   expect(status, stderr).toBe(0);
   expect(contacts.filter((contact) => site.includes(contact))).toEqual(contacts);
   expect(template).toContain('infra/RUNBOOK.md#');
