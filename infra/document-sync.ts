@@ -38,6 +38,7 @@ export class DocumentSync extends Construct {
   readonly alarmTopicArn: string | undefined;
   readonly table: DataTable;
   readonly delivery: Delivery;
+  readonly connections: Connections;
 
   constructor(scope: Construct, id: string, props: DocumentSyncProps = {}) {
     super(scope, id);
@@ -61,12 +62,12 @@ export class DocumentSync extends Construct {
     this.dashboardUrl = dashboardUrl;
     this.delivery = new Delivery(this, 'Delivery', { settings, table, sender, dashboardUrl, egress });
     for (const fn of [functions.webhooks, functions.projects]) this.delivery.grantEnqueue(fn, 'quick');
-    const { delivery } = this;
-    const { deadLetters } = delivery;
-    const connections = new Connections(this, 'Connections', { settings, table, deadLetters });
-    connections.grantSchedule(functions.documents);
+    const { deadLetters } = this.delivery;
+    this.connections = new Connections(this, 'Connections', { settings, table, deadLetters });
+    this.connections.grantSchedule(functions.documents);
     const summaries = new Summaries(this, 'Summaries', { sender, dashboardUrl, deadLetters });
     const stats = new Stats(this, 'Stats', table);
+    const { delivery, connections } = this;
     const watched = { table, api, delivery, connections, summaries, sender, stats };
     const { topic } = new Observability(this, 'Observability', { alarms: settings.alarms, ...watched });
     this.alarmTopicArn = topic?.topicArn;

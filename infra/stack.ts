@@ -32,7 +32,7 @@ export class ServiceStack extends Stack {
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
     // The id `Default` is no part of the logical ids.
     const service = new DocumentSync(this, 'Default', settings);
-    const { fanOut, failedEvents, schedules } = service.delivery;
+    const { fanOut, failedEvents, queues, schedules } = service.delivery;
     const outputs: Record<string, [value: string | undefined, description: string]> = {
       BaseUrl: [service.baseUrl, '{base_url} of the API'],
       DashboardUrl: [service.dashboardUrl, 'Open it with an admin key'],
@@ -41,7 +41,10 @@ export class ServiceStack extends Stack {
       DomainTarget: [service.domainTarget, 'The target for a CNAME record of the domain'],
       SourceAddresses: [service.sourceAddresses.join(',') || undefined, 'Deliveries come only from these addresses'],
       AlarmTopic: [service.alarmTopicArn, 'Sends alarms. Check that its subscription is confirmed'],
-      FanOutFunction: [fanOut.functionName, 'For npm run ops -- replay'],
+      FanOutFunction: [fanOut.functionName, 'For npm run ops -- replay and restore'],
+      TableName: [service.table.name, 'For npm run ops -- restore'],
+      DeliveriesQueue: [queues.quick.queueUrl, 'For npm run ops -- restore'],
+      ChecksQueue: [service.connections.checks.queueUrl, 'For npm run ops -- restore'],
       FailedEventsBucket: [
         failedEvents.bucket.bucketName,
         'Events that the fan-out set aside. To replay them, run npm run ops -- replay events',

@@ -1,9 +1,5 @@
-import {
-  CloudFormationClient,
-  DescribeStackResourceCommand,
-  DescribeStacksCommand,
-} from '@aws-sdk/client-cloudformation';
-import { GetEventSourceMappingCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
 
@@ -34,21 +30,15 @@ export async function outputsOf({ client }: Shell, StackName: string | undefined
 
 export type Deployment = Awaited<ReturnType<typeof deploymentOf>>;
 
-/**
- * Finds the resources of a stack that a restore needs. The mapping of the fan-out names the table, which the stack may not contain.
- */
+/** Finds the resources of a stack that a restore needs. */
 export async function deploymentOf(shell: Shell, StackName: string | undefined) {
   const output = await outputsOf(shell, StackName);
-  const cloudFormation = shell.client(CloudFormationClient);
-  const idOf = async (LogicalResourceId: string) => {
-    const found = await cloudFormation.send(new DescribeStackResourceCommand({ StackName, LogicalResourceId }));
-    return found.StackResourceDetail?.PhysicalResourceId ?? '';
+  return {
+    tableName: output('TableName'),
+    fanOut: output('FanOutFunction'),
+    deliveriesUrl: output('DeliveriesQueue'),
+    checksUrl: output('ChecksQueue'),
   };
-  const mapping = new GetEventSourceMappingCommand({ UUID: await idOf('FanOutSource') });
-  const { EventSourceArn = '' } = await shell.client(LambdaClient).send(mapping);
-  const [, tableName = ''] = /:table\/(.+)\/stream\//.exec(EventSourceArn) ?? [];
-  const [deliveriesUrl, checksUrl] = [await idOf('Deliveries'), await idOf('Checks')];
-  return { tableName, fanOut: output('FanOutFunction'), deliveriesUrl, checksUrl };
 }
 
 /** Invokes a function, and returns its response. Throws `UserError` if the function failed. */

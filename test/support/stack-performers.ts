@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LocalQueue, QueueMessage } from '../../infra/local/services/sqs.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
 import type { Performers } from './shell.ts';
@@ -17,23 +19,14 @@ export function stackPerformers(stack: LocalStack): Performers {
     ReceiptHandle: receiptHandle,
   });
   const bucket = (name: string) => stack.buckets.get(`arn:aws:s3:::${name}`) ?? new Map<string, string>();
-  const outputs: Record<string, string> = {
-    BaseUrl: stack.baseUrl,
-    FailedEventsBucket: [...stack.buckets.keys()][0]?.split(':').at(-1) ?? '',
-    FailedSchedulesQueue: stack.template.ref('FailedSchedules'),
-    FanOutFunction: 'DeliveryFanOut',
-    ProjectsFunction: 'Projects',
-    CreateProjectFunction: 'CreateProject',
-  };
+  const file = join(stack.template.directory, 'DocumentSyncService.template.json');
+  const { Outputs } = JSON.parse(readFileSync(file, 'utf8'));
+  const outputs = Object.entries(stack.template.resolve(Outputs) as Record<string, { Value: string }>);
   return {
     ...tablePerformers(stack),
     DescribeStacks: () => ({
-      Stacks: [{ Outputs: Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })) }],
+      Stacks: [{ Outputs: outputs.map(([OutputKey, { Value }]) => ({ OutputKey, OutputValue: Value })) }],
     }),
-    DescribeStackResource: ({ LogicalResourceId: id }) => ({
-      StackResourceDetail: { PhysicalResourceId: stack.mappings.has(id) ? id : stack.template.ref(id) },
-    }),
-    GetEventSourceMapping: ({ UUID }) => ({ EventSourceArn: stack.mappings.get(UUID)?.EventSourceArn }),
     async Invoke({ FunctionName, Payload }) {
       const result = await stack.invoke(FunctionName, JSON.parse(Buffer.from(Payload).toString())).then(
         (value) => ({ value }),
