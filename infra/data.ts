@@ -34,8 +34,6 @@ const CHECK_LAYOUT = 'get' satisfies TableAction;
 
 /** What of the stream a function receives, and how. The streams keep their records for 24 hours. */
 interface FeedProps extends Omit<lambda.EventSourceMappingOptions, 'eventSourceArn' | 'filters'> {
-  /** The id of the mapping. */
-  id: string;
   kind: ItemKind;
   changes: readonly ('INSERT' | 'MODIFY')[];
 }
@@ -132,14 +130,15 @@ export class DataTable extends Construct {
   }
 
   /**
-   * Invokes a function with the changes of items of one kind, oldest first, until it succeeds. IAM cannot restrict a stream to kinds of items, so the function can read every change,
-   * including keys with their token secrets. Lambda also requires the permission to list the names of all streams (DynamoDB Developer
-   * Guide, "IAM policy to allow an AWS Lambda function to access DynamoDB stream records").
+   * Invokes a function with the changes of items of one kind, oldest first, until it succeeds. IAM cannot restrict a stream to kinds
+   * of items, so the function can read every change, including keys with their token secrets. Lambda also requires the permission to
+   * list the names of all streams (DynamoDB Developer Guide, "IAM policy to allow an AWS Lambda function to access DynamoDB stream
+   * records").
    */
-  feed(fn: BundledFunction, { id, kind, changes, ...options }: FeedProps): lambda.EventSourceMapping {
+  feed(fn: BundledFunction, { kind, changes, ...options }: FeedProps): lambda.EventSourceMapping {
     this.table.grantStream(fn, 'dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator');
     fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] }));
-    return fn.addEventSourceMapping(id, {
+    return fn.addEventSourceMapping('Changes', {
       eventSourceArn: this.table.tableStreamArn ?? '',
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       retryAttempts: -1,

@@ -57,10 +57,8 @@ export class Delivery extends Construct {
     });
     table.grant(this.fanOut, { HOOKS: ['query'], HOOK: ['update'] });
     for (const lane of LANES) this.grantEnqueue(this.fanOut, lane);
-    this.failedEvents.grantSetAside(this.fanOut);
     const batches = gathered(settings.batchingSeconds);
     this.fanOutMapping = table.feed(this.fanOut, {
-      id: 'Events',
       kind: 'EVENT',
       changes: ['INSERT'],
       ...batches,
@@ -99,7 +97,8 @@ export class Delivery extends Construct {
     });
     consumeQueue(this.queues[lane], deliver, { maxConcurrency: settings.deliverConcurrency, ...batches });
     // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks, deliveries and the budget of
-    // emails. FanOut and StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to other hosts.
+    // emails. FanOut and StatsCount read the whole stream, which contains keys with their token secrets, but neither connects to
+    // other hosts.
     table.grant(deliver, {
       PROJECT: ['get', 'batch get'],
       EMAILS: ['get', 'put'],

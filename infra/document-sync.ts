@@ -13,7 +13,6 @@ import { Observability } from './observability.ts';
 import { Sender } from './sender.ts';
 import { DEFAULT_SENDER, type SettingsInput, settingsOf } from './settings.ts';
 import { Stats } from './stats.ts';
-import { Summaries } from './summaries.ts';
 
 /** The settings of infra/README.md. All are optional. The name of the service is the name of its stack. */
 export type DocumentSyncProps = Omit<SettingsInput, 'stackName'>;
@@ -65,7 +64,7 @@ export class DocumentSync extends Construct {
     const { deadLetters } = this.delivery;
     this.connections = new Connections(this, 'Connections', { settings, table, deadLetters });
     this.connections.grantSchedule(functions.documents);
-    const summaries = new Summaries(this, 'Summaries', { sender, dashboardUrl, deadLetters });
+    const summaries = sender.addSummaries(deadLetters, dashboardUrl);
     const stats = new Stats(this, 'Stats', table);
     const { delivery, connections } = this;
     const watched = { table, api, delivery, connections, summaries, sender, stats };

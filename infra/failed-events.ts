@@ -32,22 +32,16 @@ export class FailedEvents extends Construct {
     pinLogicalId(this.bucket, 'FailedEvents');
   }
 
-  /** The destination for batches that Lambda discards. Lambda writes there with the role of the function. */
+  /**
+   * Allows a function to set single records aside, and returns the destination for batches that Lambda discards. Lambda writes
+   * there with the role of the function.
+   */
   destinationOf(fn: BundledFunction): IEventSourceDlq {
-    const { bucketArn } = this.bucket;
+    const { bucketArn, bucketRegionalDomainName } = this.bucket;
+    fn.addEnvironment('FAILED_EVENTS_URL', `https://${bucketRegionalDomainName}`);
+    const objects = [SET_ASIDE_PREFIX, DISCARDED].map((prefix) => this.bucket.arnForObjects(`${prefix}*`));
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['s3:PutObject'], resources: objects }));
     fn.addToRolePolicy(new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucketArn] }));
-    this.grantPut(fn, DISCARDED);
     return { bind: () => ({ destination: bucketArn }) };
-  }
-
-  /** Allows a function to set single records aside. */
-  grantSetAside(fn: BundledFunction): void {
-    fn.addEnvironment('FAILED_EVENTS_URL', `https://${this.bucket.bucketRegionalDomainName}`);
-    this.grantPut(fn, SET_ASIDE_PREFIX);
-  }
-
-  private grantPut(fn: BundledFunction, prefix: string): void {
-    const resources = [this.bucket.arnForObjects(`${prefix}*`)];
-    fn.addToRolePolicy(new PolicyStatement({ actions: ['s3:PutObject'], resources }));
   }
 }

@@ -17,8 +17,9 @@ interface FunctionRow extends Pick<BundledFunctionProps, 'description' | 'timeou
 }
 
 /**
- * The Lambda functions that respond to requests, by their name in functions/, and their permissions. The constructs that own queues grant access to them. The
- * last two are for operators and have no route. Only principals of the account that can invoke them can use them.
+ * The Lambda functions that respond to requests, by their name in functions/, and their permissions. The constructs that own queues
+ * grant access to them. The last two are for operators and have no route. Only principals of the account that can invoke them can
+ * use them.
  */
 const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'projects', FunctionRow> = {
   authorizer: {

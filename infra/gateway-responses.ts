@@ -13,7 +13,6 @@ import {
 // For rules that an operator can add to the API, such as a web ACL.
 const FILTERED = 'Contact the operator with the request id. A rule set by the operator blocked this request.';
 
-const CORRECT = 'Correct the request and send it again.';
 const SLOW_DOWN = 'Send the request again after the number of seconds in Retry-After.';
 /** Only for responses before any function of an operation started. */
 const NOT_STARTED = `${SLOW_DOWN} Nothing was changed.`;
@@ -29,7 +28,6 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.REQUEST_TOO_LARGE, 'payload_too_large', 'Send a body of at most 1 MiB.'],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'unsupported_media_type', 'Send the body as Content-Type: application/json.'],
   [ResponseType.THROTTLED, 'too_many_requests', SLOW_DOWN],
-  [ResponseType.QUOTA_EXCEEDED, 'too_many_requests', SLOW_DOWN],
   [ResponseType.AUTHORIZER_FAILURE, 'unavailable', NOT_STARTED],
   [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'unavailable', NOT_STARTED],
   // The authorizer named a share key that the usage plan does not contain. Callers never send one.
@@ -38,12 +36,9 @@ const RESPONSES: [type: ResponseType, code: ProblemCode, detail: string][] = [
   [ResponseType.INTEGRATION_FAILURE, 'unavailable', OUTCOME_UNKNOWN],
   [ResponseType.DEFAULT_5XX, 'internal_error', OUTCOME_UNKNOWN],
   [ResponseType.WAF_FILTERED, 'insufficient_permissions', FILTERED],
-  [ResponseType.EXPIRED_TOKEN, 'insufficient_permissions', FILTERED],
-  [ResponseType.BAD_REQUEST_BODY, 'invalid_request', CORRECT],
-  [ResponseType.BAD_REQUEST_PARAMETERS, 'invalid_request', CORRECT],
-  // The status of a default response applies to every undeclared type (API Gateway Developer Guide), and all other types are
-  // declared.
-  [ResponseType.DEFAULT_4XX, 'invalid_request', CORRECT],
+  // Its status applies to every undeclared type (API Gateway Developer Guide). Those types need a request validator, a quota or an
+  // AWS signature, and the API has none of them.
+  [ResponseType.DEFAULT_4XX, 'invalid_request', 'Correct the request and send it again.'],
 ];
 
 export function addGatewayResponses(scope: Construct, restApi: IRestApi, baseUrl: string): void {

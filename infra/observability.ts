@@ -28,7 +28,6 @@ import { RUNBOOK } from './runbook.ts';
 import type { Sender } from './sender.ts';
 import type { Settings } from './settings.ts';
 import type { Stats } from './stats.ts';
-import type { Summaries } from './summaries.ts';
 
 export interface ObservabilityProps {
   /** The receiver of alarms. Without it, alarms only change their state. */
@@ -37,7 +36,8 @@ export interface ObservabilityProps {
   api: Api;
   delivery: Delivery;
   connections: Connections;
-  summaries: Summaries;
+  /** The queue of the summaries of emails. */
+  summaries: Queue;
   sender: Sender;
   stats: Stats;
 }
@@ -91,7 +91,7 @@ export class Observability extends Construct {
       ['NewDeliveries', queues.new, LONGEST_RETRY_DELAY_S],
       ['SlowDeliveries', queues.slow, LONGEST_RETRY_DELAY_S],
       ['Checks', connections.checks, MAX_LEASE_SECONDS],
-      ['Summaries', summaries.queue, EMAIL_WINDOW_MS / 1000],
+      ['Summaries', summaries, EMAIL_WINDOW_MS / 1000],
     ];
     for (const [name, queue, longestDelayS] of delays) {
       const age = queue.metricApproximateAgeOfOldestMessage(longest);

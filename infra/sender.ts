@@ -3,15 +3,17 @@ import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as ses from 'aws-cdk-lib/aws-ses';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { BundledFunction } from './bundled-function.ts';
 import type { DataTable } from './data.ts';
+import { consumeQueue, createQueue, grantSend } from './queues.ts';
 
 /** The sender of emails, and the function that stops emails to addresses that SES reports. */
 export class Sender extends Construct {
   readonly events: BundledFunction;
   /** The functions that send emails. They leave some of them to a summary. */
-  readonly functions: BundledFunction[] = [];
+  private readonly functions: BundledFunction[] = [];
   private readonly configurationSet: ses.ConfigurationSet;
   private readonly address: string;
 
@@ -65,5 +67,17 @@ export class Sender extends Construct {
         conditions: { StringEquals: { 'ses:FromAddress': this.address } },
       }),
     );
+  }
+
+  /**
+   * Adds summaries of the emails that exceed the limit of a project. Delayed messages check whether a summary is due. Call it after
+   * the last `grant`, because every function that sends emails can start a summary.
+   */
+  addSummaries(deadLetters: Queue, dashboardUrl: string): Queue {
+    const queue = createQueue(this, 'Summaries', deadLetters);
+    consumeQueue(queue, this.events, { maxConcurrency: 2 });
+    this.events.addEnvironment('DASHBOARD_URL', dashboardUrl);
+    for (const fn of this.functions) grantSend(queue, fn, 'SUMMARIES_QUEUE_URL');
+    return queue;
   }
 }

@@ -21,7 +21,6 @@ export class Stats extends Construct {
     });
     table.grant(this.count, { FIGURES: ['update'] });
     this.mapping = table.feed(this.count, {
-      id: 'Deliveries',
       kind: 'HOOK',
       changes: ['INSERT', 'MODIFY'],
       batchSize: 1000,
