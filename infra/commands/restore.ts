@@ -1,4 +1,5 @@
 import {
+  ContinuousBackupsUnavailableException,
   DescribeTableCommand,
   DynamoDBClient,
   ListTagsOfResourceCommand,
@@ -21,10 +22,12 @@ import { type Deployment, deploymentOf, STACK_OPTION } from './deployment.ts';
 import { resume } from './resume.ts';
 import { integer, pastTime } from './usage.ts';
 
-/** The time between two looks at a table that is not active yet. */
+/** The time between two looks at a table that is not ready yet. */
 const LOOK_MS = 15_000;
 /** The looks in which a new table can still be missing, during five minutes. */
 const LOOKS_WITHOUT_TABLE = 20;
+/** The looks in which a new table can lack backups, during 20 minutes. DynamoDB can need about ten. */
+const LOOKS_WITHOUT_BACKUPS = 80;
 
 const AFTER_THE_TIME = `Until the deployment, the service works with the old table. The new table lacks all changes after TIME:
   - Documents, keys and webhooks are as they were. Keys and tokens that were revoked later work again, so revoke them again.
@@ -124,7 +127,16 @@ async function restoreTable({ client, wait, say }: Shell, { tableName }: Deploym
       if (!error.message.includes('already enabled')) throw error;
     });
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
-  await database.send(new UpdateContinuousBackupsCommand({ TableName: target, PointInTimeRecoverySpecification }));
+  const enableRecovery = async (looksWithout: number): Promise<void> => {
+    try {
+      await database.send(new UpdateContinuousBackupsCommand({ TableName: target, PointInTimeRecoverySpecification }));
+    } catch (error) {
+      if (!(error instanceof ContinuousBackupsUnavailableException) || looksWithout === 0) throw error;
+      await wait(LOOK_MS);
+      await enableRecovery(looksWithout - 1);
+    }
+  };
+  await enableRecovery(LOOKS_WITHOUT_BACKUPS);
   const own: Tag[] = [];
   let NextToken: string | undefined;
   do {

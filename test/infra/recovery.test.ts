@@ -1,6 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  ContinuousBackupsUnavailableException,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-dynamodb';
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
@@ -140,6 +144,26 @@ it('ends when the new table is missing for more than five minutes', async () => 
   };
   const { status, stderr } = await ran(ops, ARGUMENTS, operations, { deploymentFile, wait });
   expect([status, stderr, waitedMs]).toEqual([1, expect.stringContaining('ResourceNotFoundException'), 315_000]);
+});
+
+it.each([
+  [0, 20],
+  [1, 21],
+])('ends with %i when the new table has backups after %i minutes', async (expected, minutes) => {
+  let waitedMs = 0;
+  const wait = async (ms: number) => {
+    waitedMs += ms;
+  };
+  const operations: Performers = {
+    ...performers,
+    UpdateContinuousBackups() {
+      if (waitedMs < minutes * 60_000)
+        throw new ContinuousBackupsUnavailableException({ message: 'Backups are being enabled', $metadata: {} });
+    },
+  };
+  const { status, stderr } = await ran(ops, ARGUMENTS, operations, { deploymentFile, wait });
+  const reason = 'AWS rejected the call (ContinuousBackupsUnavailableException): Backups are being enabled.\n';
+  expect([status, stderr, waitedMs]).toEqual([expected, expected === 0 ? '' : reason, 20 * 60_000]);
 });
 
 it.each([
