@@ -61,12 +61,14 @@ export const projects = command(
           .join(', ')
           .replace(/, (?=[^,]+$)/, ' or ')}.`,
       );
-    // An ignored option is dangerous: `delete --dry-run` would delete.
+    // An ignored option or argument is dangerous: `delete --dry-run` would delete.
     for (const option of Object.values(ACTIONS).flat())
       if ((values as Record<string, unknown>)[option] && !ACTIONS[action]?.includes(option))
         throw new UserError(`${action} has no option --${option}.`);
+    if (id && WITHOUT_ID.includes(action))
+      throw new UserError(`${action} has no argument ${id}. Run \`npm run ops -- projects --help\` for its options.`);
     if (action === 'create' && (!name || !email)) throw new UserError('Pass --name and --email.');
-    if (action === 'enable-webhooks' && (id || !since))
+    if (action === 'enable-webhooks' && !since)
       throw new UserError('Pass --since TIME, and --project ID for only one project.');
     if (!id && !WITHOUT_ID.includes(action))
       throw new UserError(`Name the project: npm run ops -- projects ${action} ID.`);

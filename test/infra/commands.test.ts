@@ -118,6 +118,7 @@ const TIME = '2026-01-31T12:00:00Z';
 const PAST_TIME = '--at must be a past time with a time zone, such as 2026-01-31T12:00:00Z.';
 const STACK = 'Pass --stack NAME, because this command needs a deployment and not the local stack.';
 const REPLAYS = 'Name what to replay: events, schedules, or since TIME.';
+const NO_ARGUMENT = 'has no argument prj_1. Run `npm run ops -- projects --help` for its options.';
 it.each<[string, string | RegExp]>([
   ['ops restore --stack none --at noon', PAST_TIME],
   ['ops restore --stack none --at 2999-01-31T12:00:00Z', PAST_TIME],
@@ -154,7 +155,9 @@ it.each<[string, string | RegExp]>([
   ],
   ['ops projects show', 'Name the project: npm run ops -- projects show ID.'],
   ['ops projects enable-webhooks', 'Pass --since TIME, and --project ID for only one project.'],
-  [`ops projects enable-webhooks prj_1 --since ${TIME}`, 'Pass --since TIME, and --project ID for only one project.'],
+  ['ops projects list prj_1 --stack none', `list ${NO_ARGUMENT}`],
+  ['ops projects create prj_1 --stack none --name Acme --email a@example.com', `create ${NO_ARGUMENT}`],
+  [`ops projects enable-webhooks prj_1 --since ${TIME}`, `enable-webhooks ${NO_ARGUMENT}`],
   ['ops projects export prj_1', 'Pass --output FILE.'],
   [
     'ops projects list --directory /nowhere',
