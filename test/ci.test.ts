@@ -105,8 +105,10 @@ it('Dependabot updates every list of dependencies', () => {
     .split('\n')
     .map((path) => `${path.endsWith('.json') ? 'npm' : 'pip'} ${dirname(`/${path}`)}`);
   const text = readFileSync('.github/dependabot.yml', 'utf8');
-  const updates = text.matchAll(/package-ecosystem: (\S+)\n +directory: (\S+)/g);
-  const updated = [...updates].map(([, kind, folder]) => `${kind} ${folder}`);
+  const updates = text.matchAll(/package-ecosystem: (\S+)\n +director(?:y|ies):((?:\s+(?:- )?\/\S*)+)/g);
+  const updated = [...updates].flatMap(([, kind, folders = '']) =>
+    [...folders.matchAll(/\/\S*/g)].map(([folder]) => `${kind} ${folder}`),
+  );
   expect(updated.sort()).toEqual([...expected, 'github-actions /'].sort());
 });
 
