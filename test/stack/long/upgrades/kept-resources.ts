@@ -2,7 +2,9 @@ import { withReferences } from '../../../infra/resources.ts';
 
 /**
  * Properties whose change makes CloudFormation replace a resource (the `createOnlyProperties` of its resource schema). DynamoDB cannot
- * change an index or an enabled stream, so an update of them fails, or begins a new stream without the unread records.
+ * change an index or an enabled stream, so an update of them fails, or begins a new stream without the unread records. For a policy,
+ * these are the resources that it belongs to. With another logical id, CloudFormation creates the new policy before it removes the old
+ * one, so the resource can end up without a policy.
  */
 const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::DynamoDB::Table': [
@@ -13,7 +15,9 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
     'StreamSpecification',
   ],
   'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
+  'AWS::SQS::QueuePolicy': ['Queues'],
   'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix', 'BucketNamespace'],
+  'AWS::S3::BucketPolicy': ['Bucket'],
   'AWS::KMS::Key': [],
   'AWS::EC2::EIP': ['NetworkBorderGroup', 'TransferAddress'],
   'AWS::IAM::Role': ['Path', 'RoleName'],
@@ -28,6 +32,7 @@ const CREATE_ONLY: Record<string, readonly string[]> = {
   'AWS::Lambda::EventSourceMapping': ['EventSourceArn', 'StartingPosition', 'StartingPositionTimestamp'],
   'AWS::Logs::LogGroup': ['LogGroupName'],
   'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
+  'AWS::SNS::TopicPolicy': ['Topics'],
   'AWS::SNS::Subscription': ['Endpoint', 'Protocol', 'TopicArn'],
 };
 
