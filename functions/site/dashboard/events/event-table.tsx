@@ -59,7 +59,8 @@ function EventOutcome({ of: { id, at } }: { of: EventRow }) {
   const loaded = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
   const { value } = loaded;
   const isOpen = !value?.data.length || value.data.some(({ status }) => isUnderWay(status));
-  useRepeated(isOpen && serverNow() - Date.parse(at) < NEW_MS ? REFRESH_MS : null, loaded);
+  const isNew = serverNow() - Date.parse(at) < NEW_MS;
+  useRepeated(loaded.problem || (isOpen && isNew) ? REFRESH_MS : null, loaded);
   if (!value)
     return (
       <span class="muted" aria-busy="true">

@@ -9,22 +9,15 @@ import type { Call, QueryOf, Result } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo, parametersOf } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
-import { type EventRow, EventTable, rowOf } from './event-table.tsx';
-import { undeliveredEvents } from './undelivered.ts';
+import { EventTable, rowOf } from './event-table.tsx';
+import { PAGE, type Page, undeliveredEvents } from './undelivered.ts';
 
-const PAGE = 25;
 const REFRESH_MS = 5000;
 
 /** The statuses of deliveries that a list of events can be filtered by. */
 const STATUSES = ['failed', 'retrying', 'canceled', 'skipped'] as const;
 
 type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key'>;
-
-interface Page {
-  rows: EventRow[];
-  /** The position of the next page. */
-  next: string | null;
-}
 
 /** Events, newest first. The URL contains the search. An event id opens its event. */
 export function Events({ query }: { query: URLSearchParams }) {
@@ -96,17 +89,15 @@ function OpenDocument({ of: key }: { of: string }) {
   return value ? <ButtonLink to={['documents', key]}>Open document</ButtonLink> : null;
 }
 
-/** Loads a page of events. With a status, a page contains the ones before it too, and its position is their number. */
+/** Loads a page of events. With a status, the position of a page is the number of events up to its end. */
 function useEvents(filter: Filter, status: string, cursor: string) {
   const { call, environment } = useSession();
   const shown = STATUSES.find((each) => each === status);
   const key = [environment, filter.type, filter.document_key, status].join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter
   const undelivered = useMemo(() => shown && undeliveredEvents(call, { ...filter, status: shown }), [call, key]);
-  const loaded = useLoaded<Page>(
-    undelivered ? key : `${key} ${cursor}`,
-    () => (undelivered ? undelivered(Number(cursor) || PAGE) : latestEvents(call, filter, cursor)),
-    Number(cursor) || 0,
+  const loaded = useLoaded<Page>(`${key} ${cursor}`, () =>
+    undelivered ? undelivered(Number(cursor) || PAGE) : latestEvents(call, filter, cursor),
   );
   useRepeated(undelivered || cursor ? null : REFRESH_MS, loaded);
   return loaded;

@@ -4,9 +4,12 @@ import type { EventRow } from './event-table.tsx';
 
 type Filter = Pick<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'status' | 'type' | 'document_key'>;
 
-/** The latest events, and the number to ask for next. */
-interface Undelivered {
+/** The number of events of a page. */
+export const PAGE = 25;
+
+export interface Page {
   rows: EventRow[];
+  /** The position of the next page. */
   next: string | null;
 }
 
@@ -18,14 +21,12 @@ interface Log {
   cursor: string | null | undefined;
 }
 
-const PAGE = 25;
-
 /**
- * Returns a function that reads the latest events with any delivery of a status, up to a number. It merges the logs of the
- * webhooks and continues where the last call ended. It reads only the logs of webhooks with problems, because each log costs 16
- * queries. The stats that select them are at most a minute late.
+ * Returns a function that reads a page of the events with any delivery of a status, newest first, by the number of events up to its
+ * end. It merges the logs of the webhooks and continues where the last call ended. It reads only the logs of webhooks with problems,
+ * because each log costs 16 queries. The stats that select them are at most a minute late.
  */
-export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Undelivered>> {
+export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Page>> {
   const rows: EventRow[] = [];
   let logs: Log[] | undefined;
 
@@ -51,7 +52,7 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
     }
   }
 
-  async function read(count: number): Promise<Result<Undelivered>> {
+  async function read(count: number): Promise<Result<Page>> {
     if (!logs) {
       const { value: webhooks, problem } = await webhooksWithProblems(call);
       if (problem) return { problem };
@@ -60,8 +61,10 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
     for (;;) {
       const { value: log, problem } = await peek(logs);
       if (problem) return { problem };
-      if (!log || rows.length >= count)
-        return { value: { rows: rows.slice(0, count), next: log ? String(count + PAGE) : null } };
+      if (!log || rows.length >= count) {
+        const page = rows.slice(Math.max(0, count - PAGE), count);
+        return { value: { rows: page, next: log ? String(count + PAGE) : null } };
+      }
       rows.push(...log.unused.splice(0, 1).map(rowOfDelivery));
     }
   }
