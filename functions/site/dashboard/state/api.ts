@@ -40,7 +40,7 @@ export type Webhook = ResponseOf<'GET /v1/webhooks/{id}'>;
 export type Delivery = ResponseOf<'GET /v1/webhooks/{id}/deliveries/{event_id}'>;
 export type Document = EntryOf<'GET /v1/documents'>;
 
-/** A problem document (RFC 9457) from the API, or `unreachable` if there was no response. */
+/** A problem document (RFC 9457) from the API, `unreadable` for another response, or `unreachable` if there was none. */
 export interface Problem {
   code: string;
   status: number;
@@ -100,16 +100,27 @@ export function createCall(key: string, environment: Environment, onUnauthorized
       const response = await (method === 'GET' ? limited(() => fetch(url, init)) : fetch(url, init));
       noteServerTime(response.headers.get('Date'));
       const text = await response.text();
-      const value: unknown = text === '' || parseJson(text);
+      const value = text === '' || jsonIn(text);
+      const unreadable = { problem: { ...UNREADABLE, status: response.status } };
+      if (value === undefined) return unreadable;
       if (isSettled(response.status, value)) unsettled.delete(request);
       if (response.ok) return { value };
       if (response.status === 401) onUnauthorized();
-      return { problem: isProblem(value) ? value : { ...UNREADABLE, status: response.status } };
+      return isProblem(value) ? { problem: value } : unreadable;
     } catch {
       return { problem: UNREACHABLE };
     }
   };
   return call as Call;
+}
+
+/** The value of a response, or `undefined` if it is not JSON, such as a page of a proxy. */
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Browsers remove `.` and `..` from a URL, even if they are encoded once. No resource has these ids, and the API rejects `%2E`. */

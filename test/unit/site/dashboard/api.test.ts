@@ -41,6 +41,11 @@ it.each<[string, isSettled: boolean, response: () => Promise<Response>]>([
   expect(repeated === first).toBe(!isSettled);
 });
 
+it.each([200, 403, 502])('has the status of a response that is not JSON: %d', async (status) => {
+  respond = async () => new Response('<html>', { status });
+  expect((await call('GET /v1/project', {})).problem).toMatchObject({ code: 'unreadable', status });
+});
+
 it('gives a POST with an unknown outcome a new idempotency key after ten minutes', async () => {
   onTestFinished(() => void vi.useRealTimers());
   respond = problem(500, 'internal_error');
