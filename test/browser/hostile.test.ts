@@ -19,6 +19,8 @@ describe('untrusted text', () => {
     const name = text.slice(0, 99).toWellFormed();
     const project = await service.project();
     const { body: key } = await project.admin('POST', '/v1/keys', { body: { type: 'live', name } });
+    const time = '2026-99-99T9Z';
+    await project.admin('POST', '/v1/keys', { body: { type: 'live', name: time } });
     const receiver = await startReceiver((response) => response.end(RIGHT_TO_LEFT));
     const { id } = await createWebhook(project.admin, receiver.url, { description: text });
     const texts = [`${RIGHT_TO_LEFT}${text}`, ...CHARACTERS, MARKER + 'W'.repeat(100_000)];
@@ -36,6 +38,7 @@ describe('untrusted text', () => {
       ['/live/keys', printable(name)],
       [`/live/keys/${key.id}`, printable(name)],
       ['/live/settings', `name: ${printable(name)}`],
+      ['/live/settings', `name: ${time}`],
       ['/live/webhooks', printable(text)],
       [`/live/webhooks/${id}`, printable(text)],
       [`/live/events/${ids[0]}`, visible(first)],

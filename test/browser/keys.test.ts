@@ -301,6 +301,11 @@ describe('a key', () => {
     await page.getByText('Used on 1 of the last 30 days.').waitFor();
     const height = await page.locator('.chart rect.active').last().getAttribute('height');
     expect(Number(height)).toBeLessThan(20); // 1 of 24 hours
+    await page.locator('.chart g').last().hover();
+    const square = page.locator('.tip', { hasText: 'Active hours 1' }).locator('i');
+    const bar = page.locator('.chart rect.active').last();
+    const color = await bar.evaluate((each) => getComputedStyle(each).fill);
+    expect(await square.evaluate((each) => getComputedStyle(each).backgroundColor)).toBe(color);
     expect(await page.locator('.chart .scale span').allTextContents()).toEqual(['24', '12', '0']);
     const labels = await page.locator('.chart .labels span').allTextContents();
     const days = await page.locator('.chart tbody th').allTextContents();

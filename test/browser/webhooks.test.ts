@@ -207,6 +207,12 @@ describe('a webhook', () => {
     expect(await page.getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
     receiver.behave(200);
     await page.getByRole('link', { name: receiver.url }).click();
+    const test = page.getByRole('rowheader', { name: 'connection.lost test' }).first();
+    const isOneLine = (cell: Element) => {
+      const [link, mark] = [...cell.children].map((each) => each.getBoundingClientRect().bottom);
+      return Math.abs(Number(link) - Number(mark)) < 5;
+    };
+    expect(await test.evaluate(isOneLine)).toBe(true);
     await page.getByLabel('Select all on this page').check();
     await page.getByRole('button', { name: 'Redeliver selected' }).click();
     await page.getByText('except test events, which are not retried.').waitFor();

@@ -20,9 +20,10 @@ export const MEANINGS: Record<DeliveryStatus, string> = {
   pending: 'The first attempt is queued.',
   succeeded: 'Your endpoint accepted the event.',
   retrying: 'Another attempt is scheduled.',
-  failed: 'All attempts failed.',
-  canceled: 'The webhook was disabled before the next attempt.',
-  skipped: 'The webhook was disabled when the event occurred, or events arrive faster than its rate limit.',
+  failed: 'The last attempt failed, or the event expired before the next one.',
+  canceled: 'An attempt was due while the webhook was disabled.',
+  skipped:
+    'The event happened while the webhook was disabled or the operator had suspended the project, or its attempt would have waited for more than an hour for the rate limit.',
 };
 export const TRIGGER_NAMES: Record<Trigger, string> = {
   schedule: 'on schedule',

@@ -104,14 +104,15 @@ function useNames(): ReadonlyMap<string, string> {
 const detailText = (detail: Entry['detail']): string =>
   Object.entries(detail)
     .sort(([a], [b]) => (a < b ? -1 : 1)) // DynamoDB does not keep the order
-    .map(([member, value]) => `${member.replaceAll('_', ' ')}: ${valueText(value)}`)
+    .map(([member, value]) => {
+      const isTime = member.endsWith('_at') && typeof value === 'string';
+      return `${member.replaceAll('_', ' ')}: ${isTime ? timeText(value) : valueText(value)}`;
+    })
     .join(' · ');
-
-const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 function valueText(value: unknown): string {
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ');
-  if (typeof value === 'string') return TIME.test(value) ? timeText(value) : printable(value);
+  if (typeof value === 'string') return printable(value);
   return printable(JSON.stringify(value));
 }
