@@ -12,20 +12,10 @@ import ruby from 'highlight.js/lib/languages/ruby';
 const LANGUAGES = { bash, go, http, java, javascript, json, php, python, ruby };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** The display names of languages. */
-const NAMES: Record<string, string> = {
-  bash: 'curl',
-  go: 'Go',
-  http: 'HTTP',
-  java: 'Java',
-  javascript: 'JavaScript',
-  json: 'JSON',
-  php: 'PHP',
-  python: 'Python',
-  ruby: 'Ruby',
-};
+/** The display names of languages that have another one in highlight.js. */
+const NAMES: Record<string, string> = { bash: 'curl', php: 'PHP' };
 
-export const languageName = (language: string): string => NAMES[language] ?? '';
+export const languageName = (language: string): string => NAMES[language] ?? hljs.getLanguage(language)?.name ?? '';
 
 export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
@@ -38,9 +28,9 @@ export const anchorOf = (heading: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 
-/** Highlights code. Code in an unknown language has no colors. */
+/** Highlights code. Throws for an unknown language. */
 export function code(text: string, language: string): string {
-  const html = language in LANGUAGES ? plainPlaceholders(hljs.highlight(text, { language }).value) : escaped(text);
+  const html = plainPlaceholders(hljs.highlight(text, { language }).value);
   return `<figure data-language="${languageName(language)}"><pre tabindex="0"><code>${html}</code></pre></figure>`;
 }
 

@@ -2,8 +2,6 @@ import { type JsonSchema, namedSchemas } from '../../../../lib/http/openapi/sche
 import { escaped, inline } from './html.ts';
 
 const named = namedSchemas() as Record<string, JsonSchema>;
-/** The maximum depth, which limits recursive schemas. */
-const MAX_DEPTH = 6;
 
 /** The schema behind a reference. */
 function resolved(schema: JsonSchema): JsonSchema {
@@ -15,26 +13,25 @@ function resolved(schema: JsonSchema): JsonSchema {
  * Lists the members of an object with name, type, description, nested members, and whether they are required. Lists the
  * alternatives of an object that has several, such as events.
  */
-export function membersOf(schema: JsonSchema, depth = 0): string {
+export function membersOf(schema: JsonSchema): string {
   const alternatives = alternativesOf(schema).map(
-    ([name, each]) =>
-      `<details><summary><code>${escaped(name)}</code></summary>${membersOf(each, depth + 1)}</details>`,
+    ([name, each]) => `<details><summary><code>${escaped(name)}</code></summary>${membersOf(each)}</details>`,
   );
   if (alternatives.length > 0) return alternatives.join('\n');
   const { properties = {}, required = [] } = shapeOf(schema);
   const entries = Object.entries(properties as Record<string, JsonSchema>);
-  if (entries.length === 0 || depth === MAX_DEPTH) return '';
+  if (entries.length === 0) return '';
   const rows = entries.map(([name, member]) => {
     const { description = '' } = resolved(member);
     const isRequired = (required as string[]).includes(name);
     return `<dt><code>${escaped(name)}</code> <small>${escaped(typeOf(member))}${isRequired ? '' : ', optional'}</small></dt>
-<dd>${inline(String(description))}${limitsOf(member)}${nested(member, depth)}</dd>`;
+<dd>${inline(String(description))}${limitsOf(member)}${nested(member)}</dd>`;
   });
   return `<dl class="members">${rows.join('\n')}</dl>`;
 }
 
-function nested(member: JsonSchema, depth: number): string {
-  const inner = membersOf(member, depth + 1);
+function nested(member: JsonSchema): string {
+  const inner = membersOf(member);
   return inner && `<details><summary>Members</summary>${inner}</details>`;
 }
 
@@ -52,13 +49,10 @@ function typeNameOf(schema: JsonSchema): string | undefined {
   return typeof type?.const === 'string' ? type.const : op && optionsOf(op).join(', ');
 }
 
-/** Returns the schema with the members, for an object, a list or a nullable schema. */
+/** Returns the schema with the members, for an object or a list. */
 function shapeOf(schema: JsonSchema): JsonSchema {
   const target = resolved(schema);
-  if (target.properties) return target;
-  if (target.items) return shapeOf(target.items as JsonSchema);
-  const parts = [target.anyOf, target.oneOf, target.allOf].flat().filter(Boolean) as JsonSchema[];
-  return parts.map(shapeOf).find(({ properties }) => properties) ?? {};
+  return target.items ? shapeOf(target.items as JsonSchema) : target;
 }
 
 /** The words that a member can be, or an empty list for other types. */
@@ -68,11 +62,11 @@ export const optionsOf = (schema: JsonSchema): string[] => {
 };
 
 export function typeOf(schema: JsonSchema): string {
-  const { type, items, anyOf, oneOf, allOf, const: constant, enum: options } = resolved(schema);
+  const { type, items, anyOf, oneOf, const: constant, enum: options } = resolved(schema);
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(options)) return options.map((option) => JSON.stringify(option)).join(' | ');
   if (type === 'array' && items) return `list of ${typeOf(items as JsonSchema)}`;
-  const parts = [anyOf, oneOf, allOf].flat().filter(Boolean) as JsonSchema[];
+  const parts = (oneOf ?? anyOf ?? []) as JsonSchema[];
   if (type === undefined && parts.length > 0) return [...new Set(parts.map(typeOf))].join(' | ');
   return [type ?? 'any'].flat().join(' | ');
 }

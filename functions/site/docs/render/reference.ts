@@ -42,16 +42,13 @@ export function reference(): Article[] {
 /** The OpenAPI document with the samples of the reference, which other viewers show (Redocly, "x-codeSamples"). */
 export function documentWithSamples() {
   const document = openApiDocument(BASE_URL);
-  const entriesOf = (methods: Record<string, unknown>, path: string) =>
-    Object.entries(methods).map(([method, operation]) => {
-      const samples = samplesOf(callOf(described(path, method, operation as object)));
-      return [method, { ...(operation as object), 'x-codeSamples': samples }];
-    });
-  const paths = Object.entries(document.paths).map(([path, methods]) => [
-    path,
-    Object.fromEntries(entriesOf(methods, path)),
-  ]);
-  return { ...document, paths: Object.fromEntries(paths) };
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods) as [string, object][]) {
+      const samples = samplesOf(callOf(described(path, method, operation)));
+      Object.assign(operation, { 'x-codeSamples': samples });
+    }
+  }
+  return document;
 }
 
 type Placed = Described & { path: string; method: string };
