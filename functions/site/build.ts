@@ -6,7 +6,6 @@ import { projectRoot } from '../../infra/project-root.ts';
 import { eventTypes } from '../../lib/http/openapi/openapi-events.ts';
 import { allowedMethods } from '../../lib/http/operations.ts';
 import type { Page, Site } from '../../lib/http/static.ts';
-import { CONTENT_SECURITY_POLICY } from './content-security-policy.ts';
 import { changelogFeed, FEED_PATH } from './docs/render/changelog.ts';
 import { pathOf } from './docs/render/chapter.ts';
 import { chapters } from './docs/render/docs.ts';
@@ -52,7 +51,7 @@ export function createSite(securityContact: string): Site {
 
 function dashboard(): PageList {
   const files = [...bundleBrowser('dashboard', 'functions/site/dashboard/main.tsx'), icon('dashboard')];
-  return [page('/dashboard', 'Dashboard', CONTENT_SECURITY_POLICY, files, '<div id="app"></div>'), ...files];
+  return [page('/dashboard', 'Dashboard', files, '<div id="app"></div>'), ...files];
 }
 
 /** Creates the pages of the documentation, their files, and the same pages as Markdown. */
@@ -61,7 +60,7 @@ function documentation(): Pick<Site, 'pages' | 'missingPage'> {
   const all = chapters();
   const index = asset('docs', 'search.json', JSON.stringify(searchIndex(all)));
   const pageOf = (article: Article) =>
-    page(pathOf(article), `${article.title} · Docs`, CONTENT_SECURITY_POLICY, files, bodyOf(article, all, index[0]));
+    page(pathOf(article), `${article.title} · Docs`, files, bodyOf(article, all, index[0]));
   const pages = all.flatMap(({ articles }) => articles).map(pageOf);
   const texts = [...markdownFiles(all), [FEED_PATH, changelogFeed()] as const].map(([path, text]): [string, Page] => [
     path,
@@ -101,7 +100,7 @@ function asset(folder: string, name: string, text: string): [string, Page] {
 }
 
 /** Creates a page at `path` with `body`. Links to its files are relative, so that it works below any stage. */
-function page(path: string, title: string, policy: string, files: PageList, body: string): [string, Page] {
+function page(path: string, title: string, files: PageList, body: string): [string, Page] {
   const tags = files.map(([file]) => {
     const href = posix.relative(posix.dirname(path), file);
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${href}">`;
@@ -122,5 +121,5 @@ ${body}
 </body>
 </html>
 `;
-  return [path, { type: 'text/html; charset=utf-8', kind: 'page', policy, text }];
+  return [path, { type: 'text/html; charset=utf-8', kind: 'page', text }];
 }

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { baseUrlOf } from './base-url.ts';
+import { CONTENT_SECURITY_POLICY } from './content-security-policy.ts';
 import { API_HEADERS, COMMON_HEADERS, CORS_HEADERS, lowerCased } from './headers.ts';
 import { methodNotAllowed, Problem, problemResult, routeNotFound } from './problems.ts';
 
@@ -11,8 +12,6 @@ export interface Page {
    * of an `asset` contains the hash of its content, so it never changes.
    */
   kind: 'page' | 'document' | 'asset';
-  /** The Content-Security-Policy, of pages. */
-  policy?: string;
   text: string;
 }
 
@@ -110,7 +109,7 @@ const contentOf = (page: Page, statusCode: number, baseUrl: string): APIGatewayP
   body: page.kind === 'asset' ? page.text : page.text.replaceAll(BASE_URL, () => baseUrl),
 });
 
-function headersOf({ kind, policy }: Page): Record<string, string> {
+function headersOf({ kind }: Page): Record<string, string> {
   if (kind === 'asset') return { 'Cache-Control': 'public, max-age=31536000, immutable' };
   if (kind === 'document')
     return {
@@ -123,6 +122,6 @@ function headersOf({ kind, policy }: Page): Record<string, string> {
     'Cache-Control': 'no-store',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
-    ...(policy && { 'Content-Security-Policy': policy }),
+    'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   };
 }
