@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Environment } from '../../../lib/space.ts';
-import { Link } from './components/basics.tsx';
+import { Button, Link } from './components/basics.tsx';
 import { Icon } from './components/icons.tsx';
 import { useKeptFocus } from './components/kept-focus.ts';
 import { Finder } from './finder/finder.tsx';
@@ -49,9 +49,9 @@ export function Shell({ place, environments, projectVersion, onSignOut, children
           </Link>
           <Finder />
           {environments.length > 1 && <EnvironmentSwitch of={environments} current={environment} section={section} />}
-          <button type="button" class="button quiet" onClick={onSignOut}>
+          <Button kind="quiet" onClick={onSignOut}>
             Sign out
-          </button>
+          </Button>
         </div>
         {environment === 'sandbox' && (
           <p class="sandbox-banner">

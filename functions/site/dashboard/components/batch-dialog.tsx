@@ -10,7 +10,6 @@ const CONCURRENCY = 4;
 
 interface BatchProps<Row> {
   rows: readonly Row[];
-  keyOf: (row: Row) => string;
   nameOf: (row: Row) => string;
   act: (row: Row) => Promise<Result<unknown>>;
   title: string;
@@ -28,7 +27,6 @@ interface BatchProps<Row> {
 /** Runs an action for many rows with one request each. Shows the progress and the failed requests with their reasons. */
 export function BatchDialog<Row>({
   rows,
-  keyOf,
   nameOf,
   act,
   title,
@@ -68,8 +66,8 @@ export function BatchDialog<Row>({
       </p>
       {failed.length > 0 && (
         <ul class="results">
-          {failed.map(({ row, problem }) => (
-            <li key={keyOf(row)}>
+          {failed.map(({ row, problem }, i) => (
+            <li key={i}>
               <code>{nameOf(row)}</code> {problemText(problem)}
             </li>
           ))}

@@ -46,10 +46,9 @@ interface InputProps extends Omit<FieldProps, 'children'> {
   onInput: (value: string) => void;
   type?: 'text' | 'url' | 'datetime-local';
   placeholder?: string;
-  autoComplete?: string;
 }
 
-export function Input({ value, onInput, type = 'text', placeholder, autoComplete = 'off', ...field }: InputProps) {
+export function Input({ value, onInput, type = 'text', placeholder, ...field }: InputProps) {
   return (
     <Field {...field}>
       {(attributes) => (
@@ -58,7 +57,7 @@ export function Input({ value, onInput, type = 'text', placeholder, autoComplete
           {...({ type } as { type: 'text' })}
           value={value}
           placeholder={placeholder}
-          autocomplete={autoComplete}
+          autocomplete="off"
           spellcheck={false}
           onInput={(event) => onInput(event.currentTarget.value)}
         />
@@ -67,7 +66,7 @@ export function Input({ value, onInput, type = 'text', placeholder, autoComplete
   );
 }
 
-type TextAreaProps = Omit<InputProps, 'type' | 'autoComplete'> & { rows?: number };
+type TextAreaProps = Omit<InputProps, 'type'> & { rows?: number };
 
 /** Text of several lines, such as JSON. */
 export function TextArea({ value, onInput, placeholder, rows = 3, ...field }: TextAreaProps) {

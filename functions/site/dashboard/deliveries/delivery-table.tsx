@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks';
 import { Button, Link } from '../components/basics.tsx';
+import { BatchDialog } from '../components/batch-dialog.tsx';
 import { OUTCOME_COLUMNS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import type { Delivery } from '../state/api.ts';
+import { useSession } from '../state/session.ts';
 import { type DeliveryList, openingOf } from './delivery-drawer.tsx';
-import { RedeliverDialog } from './redeliver-dialog.tsx';
 
 export const keyOf = ({ event_id }: Delivery): string => event_id;
 const nameOf = ({ event_type, event_id }: Delivery): string => `${event_type} ${event_id}`;
+const countText = ({ length }: readonly Delivery[]): string => (length === 1 ? '1 delivery' : `${length} deliveries`);
 
 interface TableProps {
   deliveries: Delivery[];
@@ -18,6 +20,7 @@ interface TableProps {
 
 /** One row per delivery. Selected deliveries can be redelivered together. Their dialog stays when the last row leaves the list. */
 export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
+  const { call } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [sending, setSending] = useState<Delivery[]>();
   const columns: Column<Delivery>[] = [
@@ -53,16 +56,28 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
         <Button onClick={() => setSending(rows)}>Redeliver selected</Button>
       </ChosenBar>
       {sending && (
-        <RedeliverDialog
-          of={sending}
+        <BatchDialog
+          rows={sending}
           nameOf={nameOf}
+          act={({ webhook_id: id, event_id }) =>
+            call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id, event_id } })
+          }
+          title={`Redeliver ${countText(sending)}?`}
+          action="Redeliver"
+          titles={['Redelivering…', 'Redelivery']}
+          doneText={(count) => `${count} of ${countText(sending)} queued.`}
           onCancel={() => setSending(undefined)}
           onDone={() => {
             setSending(undefined);
             setChosen(new Set());
             onChange();
           }}
-        />
+        >
+          <p>
+            Each event is sent again to this webhook, on the full retry schedule
+            {sending.some(({ test }) => test) && ', except test events, which are not retried'}.
+          </p>
+        </BatchDialog>
       )}
     </>
   );

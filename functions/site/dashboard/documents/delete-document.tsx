@@ -13,14 +13,9 @@ export function DeleteDocument({ of: document, onClose }: { of: Document; onClos
   const fields = count === 1 ? '1 field' : `${count.toLocaleString()} fields`;
   const remove = async () => {
     const headers = { 'If-Match': etagOf(document) };
-    const { value, problem } = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
-    if (!problem) return { value };
-    const isStale = problem.code === 'precondition_failed';
-    return {
-      problem: isStale
-        ? { ...problem, detail: 'The document has changed. Close this dialog and open it again.' }
-        : problem,
-    };
+    const result = await call('DELETE /v1/documents/{key}', { path: { key }, headers });
+    if (result.problem?.code !== 'precondition_failed') return result;
+    return { problem: { ...result.problem, detail: 'The document has changed. Close this dialog and open it again.' } };
   };
   return (
     <Confirm

@@ -67,7 +67,7 @@ function Handover({ of: key }: { of: Key }) {
 }
 
 function KeyFacts({ of: key }: { of: Key }) {
-  const linked = (id: string | null) => (id ? <Link to={['keys', id]}>{id}</Link> : '–');
+  const linked = (id: string) => <Link to={['keys', id]}>{id}</Link>;
   return (
     <Facts>
       {[

@@ -10,28 +10,22 @@ import { fromLocal, HourOr, In, TimeOr } from '../components/time.tsx';
 import { all, type Key, type ResponseOf, serverNow } from '../state/api.ts';
 import { type Loaded, useForm, useLoaded } from '../state/hooks.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
-import { shownOf, useSession } from '../state/session.ts';
+import { KEY_ENVIRONMENTS, shownOf, useSession } from '../state/session.ts';
 
-const TYPES: Record<KeyType, [environments: readonly Environment[], meaning: string]> = {
-  live: [['live'], 'Full access to live documents, events and webhooks. For your servers.'],
-  read: [
-    ['live'],
-    'Read-only access to all live documents. For your servers, or for public clients if all live documents are public.',
-  ],
-  test: [['sandbox'], 'Full access to the sandbox. For development.'],
-  admin: [
-    ['live', 'sandbox'],
-    'Full access to the project, including its API keys. For this dashboard and for operators.',
-  ],
+const MEANINGS: Record<KeyType, string> = {
+  live: 'Full access to live documents, events and webhooks. For your servers.',
+  read: 'Read-only access to all live documents. For your servers, or for public clients if all live documents are public.',
+  test: 'Full access to the sandbox. For development.',
+  admin: 'Full access to the project, including its API keys. For this dashboard and for operators.',
 };
 /** Whether keys of a type can be used in an environment. */
 export const hasEnvironment = (type: KeyType, environment: Environment): boolean =>
-  TYPES[type][0].includes(environment);
+  KEY_ENVIRONMENTS[type].includes(environment);
 const typesOf = (environment: Environment): KeyType[] =>
-  (Object.keys(TYPES) as KeyType[]).filter((type) => hasEnvironment(type, environment));
+  (Object.keys(MEANINGS) as KeyType[]).filter((type) => hasEnvironment(type, environment));
 /** The environment to show a key in: the current one, if the key can be used there. */
 export const environmentFor = (type: KeyType, environment: Environment): Environment =>
-  hasEnvironment(type, environment) ? environment : (TYPES[type][0][0] ?? environment);
+  hasEnvironment(type, environment) ? environment : KEY_ENVIRONMENTS[type][0];
 
 const TONES: Record<Key['status'], Tone> = { active: 'good', expiring: 'waiting', expired: 'off', revoked: 'off' };
 export const KeyStatus = ({ status }: Pick<Key, 'status'>) => <Badge tone={TONES[status]}>{status}</Badge>;
@@ -154,7 +148,7 @@ export function NewKey() {
         >
           <Choice
             legend="Type"
-            options={types.map((each) => [each, <code>svc_{each}_</code>, TYPES[each][1]] as const)}
+            options={types.map((each) => [each, <code>svc_{each}_</code>, MEANINGS[each]] as const)}
             {...field('type')}
           />
           <Input label="Name" hint="Optional. The app that will use this key." {...field('name')} />

@@ -2,28 +2,22 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, Form } from '../components/basics.tsx';
 import { Callout, ProblemNote } from '../components/feedback.tsx';
 import { Field } from '../components/field.tsx';
-import { signInProblem } from '../state/session.ts';
+import { useSending } from '../state/hooks.ts';
+import { checkKey } from '../state/session.ts';
 
 const HINT =
   'An admin, live or test key. This browser keeps it until you sign out, close its tabs, or leave them idle for 30 minutes.';
 
 export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSignIn: (key: string) => void }) {
   const [key, setKey] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string>();
+  const { busy, problem, send } = useSending(() => checkKey(key.trim()));
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     document.title = 'Sign in · Dashboard';
     input.current?.focus();
   }, []);
   const submit = async () => {
-    if (busy) return;
-    setBusy(true);
-    setError(undefined);
-    const problem = await signInProblem(key.trim());
-    setBusy(false);
-    if (problem === null) onSignIn(key.trim());
-    else setError(problem);
+    if (await send()) onSignIn(key.trim());
   };
   return (
     <main class="sign-in">
@@ -45,7 +39,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
             />
           )}
         </Field>
-        <ProblemNote problem={error} />
+        <ProblemNote problem={problem} />
         <Button type="submit" kind="primary" busy={busy}>
           {busy ? 'Signing in…' : 'Sign in'}
         </Button>

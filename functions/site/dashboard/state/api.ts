@@ -154,14 +154,13 @@ const UNREADABLE = { code: 'unreadable', detail: 'The service returned an unexpe
 const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
 
-/** Reads all keys or webhooks, up to `max`. */
+/** Reads all keys or webhooks, up to 1000. */
 export async function all<R extends 'GET /v1/keys' | 'GET /v1/webhooks'>(
   call: Call,
   route: R,
-  max = 1000,
 ): Promise<Result<EntryOf<R>[]>> {
   const read = (cursor: string | undefined) => call(route as 'GET /v1/keys', { query: { limit: '100', cursor } });
-  return readPages(read, max) as Promise<Result<EntryOf<R>[]>>;
+  return readPages(read, 1000) as Promise<Result<EntryOf<R>[]>>;
 }
 
 /** Reads the entries of a list page by page, up to `max`. */

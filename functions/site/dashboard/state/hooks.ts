@@ -130,16 +130,8 @@ export function useDraft<Values>(form: string, initial: Values): Draft<Values> {
   };
 }
 
-export interface Sending<Value> {
-  busy: boolean;
-  problem: Problem | undefined;
-  /** Does nothing while a request is in flight. */
-  send(): Promise<Value | undefined>;
-  clear(): void;
-}
-
 /** A request that the user makes: whether it is in flight, and its problem if it failed. */
-export function useSending<Value>(act: () => Promise<Result<Value>>): Sending<Value> {
+export function useSending<Value>(act: () => Promise<Result<Value>>) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const isInFlight = useRef(false); // two clicks can come before the next render
@@ -147,7 +139,8 @@ export function useSending<Value>(act: () => Promise<Result<Value>>): Sending<Va
     busy,
     problem,
     clear: () => setProblem(undefined),
-    async send() {
+    /** Does nothing while a request is in flight. */
+    async send(): Promise<Value | undefined> {
       if (isInFlight.current) return undefined;
       isInFlight.current = true;
       setBusy(true);

@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { KeyType } from '../../../../lib/keys/key-format.ts';
 import { KEY_FORMAT } from '../../../../lib/keys/key-parts.ts';
 import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
 import {
@@ -14,11 +15,12 @@ import {
 } from './api.ts';
 import { type Loaded, useLoaded } from './hooks.ts';
 
-/** The types of keys that can sign in, with the environments that they show. A read key gives access to documents only. */
-const SHOWN_ENVIRONMENTS: Partial<Record<string, readonly [Environment, ...Environment[]]>> = {
-  admin: ENVIRONMENTS,
+/** The environments in which keys of a type can be used, first the one to start with. */
+export const KEY_ENVIRONMENTS: Record<KeyType, readonly [Environment, ...Environment[]]> = {
   live: ['live'],
+  read: ['live'],
   test: ['sandbox'],
+  admin: ENVIRONMENTS,
 };
 
 /** A secret that the service returns only once. */
@@ -92,23 +94,28 @@ export const shownOf = ({ type, hint }: Pick<Key, 'type' | 'hint'>): string => `
 
 export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
 
-export const keyTypeOf = (key: string): string => KEY_FORMAT.exec(key)?.[1] ?? '';
+/** The type of a key, or an empty text if it is not complete. */
+export const keyTypeOf = (key: string) => (KEY_FORMAT.exec(key)?.[1] ?? '') as KeyType | '';
 
 /** The environments that a key can show, first the one to start with. */
-export const environmentsOf = (key: string): readonly [Environment, ...Environment[]] =>
-  SHOWN_ENVIRONMENTS[keyTypeOf(key)] ?? ENVIRONMENTS;
-
-/** Why a key cannot sign in, or `null` if it can. Only a well-formed key of a type that can sign in leaves the browser. */
-export async function signInProblem(key: string): Promise<string | null> {
+export function environmentsOf(key: string): readonly [Environment, ...Environment[]] {
   const type = keyTypeOf(key);
-  if (key === '') return 'Enter an API key.';
-  if (type === '') return 'This is not a complete API key. Keys start with svc_, such as svc_admin_ or svc_live_.';
-  if (!(type in SHOWN_ENVIRONMENTS)) {
-    return `This is a ${type} key, which can only read documents. Sign in with an admin, live or test key.`;
-  }
+  return type === '' ? ENVIRONMENTS : KEY_ENVIRONMENTS[type];
+}
+
+/** Checks that a key can sign in. Only a well-formed key of a type that can sign in leaves the browser. */
+export async function checkKey(key: string): Promise<Result<unknown>> {
+  const rejected = (detail: string) => ({ problem: { code: 'invalid_key', status: 0, detail } });
+  const type = keyTypeOf(key);
+  if (key === '') return rejected('Enter an API key.');
+  if (type === '')
+    return rejected('This is not a complete API key. Keys start with svc_, such as svc_admin_ or svc_live_.');
+  if (type === 'read')
+    return rejected('This is a read key, which can only read documents. Sign in with an admin, live or test key.');
   const call = createCall(key, environmentsOf(key)[0], () => {});
-  const { problem } = await call('GET /v1/webhooks', { query: { limit: '1' } });
-  return problem ? (SIGN_IN_PROBLEMS[problem.code] ?? problemText(problem)) : null;
+  const { value, problem } = await call('GET /v1/webhooks', { query: { limit: '1' } });
+  if (!problem) return { value };
+  return { problem: { ...problem, detail: SIGN_IN_PROBLEMS[problem.code] ?? problem.detail } };
 }
 
 const SIGN_IN_PROBLEMS: Record<string, string> = {

@@ -59,18 +59,13 @@ function jsonOf(part: string): Record<string, unknown> | undefined {
   }
 }
 
-export interface Reach {
-  isAllowed: boolean;
-  reason: string;
-}
-
 /** Whether the content of a token allows an action on a document, and why. */
 export function reachOf(
   { documents, permissions, expiresAt }: TokenClaims,
   permission: Permission,
   documentKey: string,
   nowMs: number,
-): Reach {
+) {
   const pattern = documents.find((each) => matchesPattern(each, documentKey));
   if (expiresAt <= nowMs) return { isAllowed: false, reason: 'The token has expired.' };
   if (pattern === undefined) return { isAllowed: false, reason: 'None of its patterns matches this key.' };

@@ -124,7 +124,6 @@ function StatusDialog({ of: { webhooks, status }, ...others }: StatusDialogProps
   return (
     <BatchDialog
       rows={webhooks}
-      keyOf={({ id }) => id}
       nameOf={({ url }) => url}
       act={({ id }) => call('PATCH /v1/webhooks/{id}', { path: { id }, body: { status } })}
       title={isPause ? `Pause ${all}?` : `Enable ${all}?`}
