@@ -6,12 +6,15 @@ import type { SettingsInput } from '../../infra/settings.ts';
 import { createApp, FLAGS } from '../../infra/stack.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 
-/** The properties of an app that is synthesized without bundles and copies of files, because they do not depend on settings. */
+/** The context of an app that is synthesized without bundles and copies of files. */
+export const WITHOUT_BUNDLES = { 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true };
+
+/** The properties of an app without bundles and copies of files, because they do not depend on settings. */
 export function appProps(settings: SettingsInput = {}): AppProps & { settings: SettingsInput } {
   return {
     outdir: temporaryDirectory(),
     settings,
-    context: { ...FLAGS, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-asset-staging': true },
+    context: { ...FLAGS, ...WITHOUT_BUNDLES },
   };
 }
 

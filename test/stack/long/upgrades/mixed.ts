@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
 import { temporaryDirectory } from '../../../support/after-file.ts';
 import { readTemplate } from '../../local/gateway.ts';
@@ -58,13 +59,15 @@ function withBoth(policy: RawResource, other: RawResource): RawResource {
 }
 
 /** Loads the code of each function with the variables of another release. Returns the errors. */
-export function failedStarts({ code, variables }: { code: string; variables: string }): string[] {
+export async function failedStarts({ code, variables }: { code: string; variables: string }): Promise<string[]> {
   const functionsOf = (assembly: string) => readTemplate(assembly).ofType<FunctionProperties>('AWS::Lambda::Function');
   const others = new Map(functionsOf(variables).map(({ id, properties }) => [id, properties.Environment?.Variables]));
-  return functionsOf(code).flatMap(({ id, properties }) => {
-    if (!others.has(id)) return [];
-    const load = ['-e', 'require(process.argv[1])', modulePathOf({ directory: code }, properties)];
-    const { status, stderr } = spawnSync(process.execPath, load, { encoding: 'utf8', env: others.get(id) ?? {} });
-    return status === 0 ? [] : [`${id}: ${/^\w*Error: .*/m.exec(stderr)?.[0] ?? stderr}`];
-  });
+  const failures: string[] = [];
+  for (const { id, properties } of functionsOf(code)) {
+    if (!others.has(id)) continue;
+    const worker = new Worker(modulePathOf({ directory: code }, properties), { env: others.get(id) ?? {} });
+    const [status] = await once(worker, 'exit').catch((error) => [error]);
+    if (status !== 0) failures.push(`${id}: ${status}`);
+  }
+  return failures;
 }
