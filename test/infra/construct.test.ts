@@ -5,7 +5,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
 import { DocumentSync, type DocumentSyncProps } from '../../infra/document-sync.ts';
 import { resourcesOf } from './resources.ts';
-import { appProps, synthUnvalidated } from './synth.ts';
+import { appProps, unvalidated } from './synth.ts';
 
 const createApp = () => new App(appProps());
 
@@ -16,7 +16,7 @@ describe('the construct', () => {
     const app = createApp();
     const stacks = ['Europe', 'Partners'].map((id) => new Stack(app, id));
     for (const stack of stacks) new DocumentSync(stack, 'Sync', PROPS);
-    const assembly = synthUnvalidated(app);
+    const assembly = unvalidated(() => app.synth());
     const [europe, partners] = stacks.map((stack) => assembly.getStackArtifact(stack.artifactId).template);
     const named = [europe, partners].map((template) => {
       const functions = resourcesOf(Template.fromJSON(template), 'AWS::Lambda::Function');
@@ -37,7 +37,7 @@ describe('the construct', () => {
     new Queue(stack, 'Queue');
     const { table } = new DocumentSync(stack, 'Sync', PROPS);
     expect(stack.resolve(table.name)).toEqual({ Ref: 'Table' });
-    const template = Template.fromJSON(synthUnvalidated(app).getStackArtifact('Mine').template);
+    const template = Template.fromJSON(unvalidated(() => app.synth()).getStackArtifact('Mine').template);
     template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
     template.hasResourceProperties('AWS::SQS::Queue', { KmsMasterKeyId: Match.absent() });
   });

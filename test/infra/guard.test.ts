@@ -2,8 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { addGuard } from '../../infra/guard.ts';
 import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
-import { ServiceStack } from '../../infra/stack.ts';
-import { appProps, domain, network, synthUnvalidated, table, topicArn } from './synth.ts';
+import { appProps, domain, network, table, topicArn, unvalidated } from './synth.ts';
 
 type Parameters = Record<string, string>;
 interface Guarded {
@@ -12,15 +11,14 @@ interface Guarded {
 }
 
 /**
- * The template of a deployment with this content of deployment.json, or without the file. Only a deployment without the file has
- * the resources of the service, because their synthesis takes a second and the guard does not depend on them.
+ * The template of a deployment with this content of deployment.json, or without the file. It lacks the resources of the service,
+ * because their synthesis takes a second and the guard does not depend on them.
  */
 function templateOf(file?: SettingsInput): Guarded {
-  const settings = file && settingsOf({ senderEmail: 'a@example.com', ...file });
   const app = new App(appProps());
-  const stack = settings ? new Stack(app, 'DocumentSyncService') : new ServiceStack(app);
-  addGuard(stack, settings);
-  return synthUnvalidated(app).getStackArtifact(stack.artifactId).template;
+  const stack = new Stack(app, 'DocumentSyncService');
+  addGuard(stack, file && settingsOf({ senderEmail: 'a@example.com', ...file }));
+  return unvalidated(() => app.synth()).getStackArtifact(stack.artifactId).template;
 }
 
 /**

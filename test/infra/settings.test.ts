@@ -1,8 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
-import { createApp } from '../../infra/stack.ts';
-import { appProps, choices, domain, everyOption, network, synthUnvalidated, table } from './synth.ts';
+import { choices, domain, everyOption, network, synthStack, table } from './synth.ts';
 
 describe('the settings', () => {
   it('have tests of a value other than the default', () => {
@@ -85,7 +84,7 @@ it.each<[SettingsInput, unknown[]]>([
   [{ senderEmail: 'a@example.com' }, []],
   [everyOption, []],
 ])('a synthesis with %o warns only about a missing sender', (settings, expected) => {
-  const { messages } = synthUnvalidated(createApp(appProps(settings))).getStackArtifact('DocumentSyncService');
+  const { messages } = synthStack(settings);
   const warnings = messages.filter(({ level }) => level !== 'info').map(({ entry }) => String(entry.data));
   expect(warnings).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-import type { App, AppProps } from 'aws-cdk-lib';
+import type { AppProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { CloudFormationStackArtifact } from 'aws-cdk-lib/cx-api';
 import { vi } from 'vitest';
@@ -19,16 +19,16 @@ export function appProps(settings: SettingsInput = {}): AppProps & { settings: S
 }
 
 /** Synthesizes without the validation of the CDK, which would double the time. */
-export function synthUnvalidated(app: App) {
+export function unvalidated<Result>(synthesize: () => Result): Result {
   vi.stubEnv('CDK_VALIDATION', 'false');
   try {
-    return app.synth();
+    return synthesize();
   } finally {
     vi.unstubAllEnvs();
   }
 }
 
-type Stack = Pick<CloudFormationStackArtifact, 'terminationProtection' | 'tags'> & { template: Template };
+type Stack = Pick<CloudFormationStackArtifact, 'terminationProtection' | 'tags' | 'messages'> & { template: Template };
 const stacks = new Map<string, Stack>();
 
 /** Synthesizes the stack with these settings, once. Its files last only as long as the file of tests. */
@@ -36,9 +36,9 @@ export function synthStack(settings: SettingsInput): Stack {
   const name = JSON.stringify(settings);
   const found = stacks.get(name);
   if (found) return found;
-  const assembly = synthUnvalidated(createApp(appProps(settings)));
-  const { template, terminationProtection, tags } = assembly.getStackArtifact('DocumentSyncService');
-  const stack = { template: Template.fromJSON(template), terminationProtection, tags };
+  const assembly = unvalidated(() => createApp(appProps(settings)).synth());
+  const { template, terminationProtection, tags, messages } = assembly.getStackArtifact('DocumentSyncService');
+  const stack = { template: Template.fromJSON(template), terminationProtection, tags, messages };
   stacks.set(name, stack);
   return stack;
 }

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { RUNBOOK } from '../../infra/runbook.ts';
 import type { SettingsInput } from '../../infra/settings.ts';
+import { promises } from './promises.ts';
 import { withReferences } from './resources.ts';
-import { choices, everyOption, extremes, synthStack, table } from './synth.ts';
+import { choices, everyOption, extremes, synth, synthStack, table } from './synth.ts';
 
 /*
  * Compares the template, and what each setting changes in it, with the files in `templates/`. Review these files with every change.
@@ -81,4 +82,11 @@ it('changes what was reviewed with settings that depend on each other', async ()
   const removed = [...expected.difference(together)].map((line) => `- ${line}`);
   const added = [...together.difference(expected)].map((line) => `+ ${line}`);
   await expect([...removed, ...added, ''].join('\n')).toMatchFileSnapshot('templates/together.txt');
+});
+
+/** Each value of each setting, then all of them together. */
+const variants = [...alone.map(({ settings }) => settings), everyOption, extremes, {}];
+
+it.each(Object.entries(promises))('keeps a promise about every resource, with each setting: %s', (_, brokenBy) => {
+  for (const settings of variants) expect(brokenBy(synth(settings)), JSON.stringify(settings)).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { expect, inject, it, vi } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
 import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
 import { createState } from '../../../infra/local/services/state.ts';
 import { synthesize } from '../../../infra/local/synthesize.ts';
-import type { SettingsInput } from '../../../infra/settings.ts';
+import { unvalidated } from '../../infra/synth.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { eventually, FAST } from '../../support/service.ts';
@@ -14,16 +14,6 @@ import { copyTable } from '../../support/table-performers.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './upgrades/deployment.ts';
 import { makeDue } from './upgrades/stored.ts';
 import { ATTEMPTS, begin, complete, proceed, recover } from './upgrades/work.ts';
-
-/** Synthesizes with settings, like a deployment with them. */
-function synthesizeWith(settings: SettingsInput): string {
-  vi.stubEnv('CDK_VALIDATION', 'false');
-  try {
-    return synthesize(temporaryDirectory(), settings);
-  } finally {
-    vi.unstubAllEnvs();
-  }
-}
 
 it('restores the table to an earlier time, and makes the deliveries that waited at that time', async () => {
   const state = createState();
@@ -59,7 +49,7 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
   });
   database.destroy();
 
-  const restored = synthesizeWith({ table });
+  const restored = unvalidated(() => synthesize(temporaryDirectory(), { table }));
   for (const { received } of Object.values(endpoints)) received.length = 0;
   await during({ assembly: restored, state, at: later, pace: FAST }, async (stack) => {
     const args = ['restore', '--stack', 'Service', '--at', new Date(at).toISOString(), '--resume'];
