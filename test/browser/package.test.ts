@@ -6,15 +6,17 @@ import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { mint, put } from '../support/documents.ts';
+import { startProgram } from '../support/npm-start.ts';
 import { READER_ENVIRONMENT } from '../support/reader-environment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
-import { useService } from '../support/service.ts';
+import { eventually, useService } from '../support/service.ts';
 import { useDashboard } from './browser.ts';
 
 const service = useService();
 const dashboard = useDashboard(service);
 
+const guide = readFileSync('functions/site/docs/guides/receiving.md', 'utf8');
 /** An empty project that has only installed the package. */
 const directory = temporaryDirectory();
 let tarball: string;
@@ -34,14 +36,12 @@ async function runModule(source: string, ...args: string[]): Promise<unknown> {
   return JSON.parse(await run('node', 'program.js', ...args));
 }
 
-/** Compiles a TypeScript module in strict mode. Throws the errors of the compiler. */
-async function compile(source: string): Promise<void> {
-  writeFileSync(join(directory, 'program.ts'), source);
+/** Compiles TypeScript modules in strict mode. Returns the errors of the compiler, which begin with the name of the file. */
+async function compile(modules: Record<string, string>): Promise<string> {
+  for (const [name, source] of Object.entries(modules)) writeFileSync(join(directory, name), source);
   const options = '--strict --noEmit --module nodenext --target es2023 --lib es2023,dom,dom.asynciterable';
   const compiler = `${process.cwd()}/.local/package/node_modules/.bin/tsc`;
-  await run(compiler, ...options.split(' '), 'program.ts').catch(({ stdout }: { stdout: string }) => {
-    throw new Error(stdout);
-  });
+  return run(compiler, ...options.split(' '), ...Object.keys(modules)).catch(({ stdout }) => stdout);
 }
 
 describe('the npm package', () => {
@@ -52,8 +52,8 @@ describe('the npm package', () => {
     expect(manifest.private).toBe(true);
     expect(readFileSync(`${directory}/node_modules/${manifest.name}/LICENSE`)).toEqual(readFileSync('LICENSE'));
     const readme = readFileSync('lib/client/README.md', 'utf8');
-    const installs = [...readme.matchAll(/npm install (.+)/g)].map(([, name]) => name);
-    expect(installs).toEqual([`./${basename(tarball).replace(manifest.version, 'VERSION')}`]);
+    const installs = [...`${readme}\n${guide}`.matchAll(/^npm install (.+)/gm)].map(([, name]) => name);
+    expect(new Set(installs)).toEqual(new Set([`./${basename(tarball).replace(manifest.version, 'VERSION')}`]));
     expect(`It requires Node.js ${manifest.engines.node.replace('>=', '')} or newer.`).toBe(
       /It requires .+?newer\./.exec(readme)?.[0],
     );
@@ -313,25 +313,34 @@ describe('the npm package', () => {
     expect(blocks.length).toBeGreaterThan(1);
     const given = `declare const rawBody: string; declare const request: Request;
       declare const process: { env: Record<string, string | undefined> };`;
-    await compile(`${given}\n${blocks.join('\n')}
+    const program = `${given}\n${blocks.join('\n')}
       if (event.type === 'document.changed') event.data.changes.at(0)?.field;
-      export const problems = [data?.id, error?.code];`);
-    const moved = blocks.join('\n').replaceAll(/document\.(changed|deleted)'/g, "document.moved'");
-    await expect(compile(`${given}\n${moved}`)).rejects.toThrow(
-      /('"document\.moved"' is not assignable.*){2}/s, // the webhook of `createClient`, and the event of `publisher`
-    );
+      export const problems = [data?.id, error?.code];`;
+    const moved = program.replaceAll(/document\.(changed|deleted)'/g, "document.moved'");
+    const errors = await compile({ 'program.ts': program, 'moved.ts': moved });
+    expect(errors).not.toContain('program.ts');
+    // The webhook of `createClient`, and the event of `publisher`.
+    expect(errors).toMatch(/('"document\.moved"' is not assignable.*){2}/s);
   });
 
   it('has the command-line tools', async () => {
     const { adminKey } = await service.project();
-    const call = ['--base-url', service.stack.baseUrl, '--key', adminKey];
+    const { baseUrl } = service.stack;
+    const [, shown = ''] = /^DOCUMENT_SYNC_KEY=\$KEY npx --no (.+) --forward-to/m.exec(guide) ?? [];
+    const [name = '', ...options] = shown.replace('{base_url}', baseUrl).split(' ');
+    const env = { ...READER_ENVIRONMENT, DOCUMENT_SYNC_KEY: adminKey };
+    const listen = startProgram([join(directory, 'node_modules/.bin', name), ...options], env);
+    await eventually(() => listen.output().includes('Showing events'));
+    const call = ['--base-url', baseUrl, '--key', adminKey];
     // The oldest Node.js and a newer one, in which the file of a command can be the main module.
     for (const node of ['node', process.execPath])
       expect(await run(node, 'node_modules/.bin/document-sync', 'trigger', 'sync.completed', ...call)).toMatch(
         /^evt_\w+\n$/,
       );
-    expect(await run('npx', 'document-sync', 'listen', '--help')).toMatch(/^Usage: document-sync listen \[options\]\n/);
-    await expect(run('npx', 'document-sync')).rejects.toThrow('Name a command: listen, trigger.');
+    await eventually(
+      () => listen.output().match(/evt_\w+ {2}✓ verified {2}sync\.completed {2}attempt 1/g)?.length === 2,
+    );
+    await expect(run('npx', '--no', 'document-sync')).rejects.toThrow('Name a command: listen, trigger.');
   });
 
   it('runs in a bundle in a browser, with a scoped token', async () => {

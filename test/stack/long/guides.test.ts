@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../functions/site/docs/render/docs.ts';
@@ -20,7 +20,7 @@ const folderOf = () => mkdtempSync(join(home, 'folder-'));
 
 /** The base URL and the keys of an integrator. */
 let base: string;
-let keys: { admin: string; live: string; test: string };
+let keys: { admin: string; live: string };
 beforeAll(async () => {
   const { stack } = await started.ready();
   ({ base_url: base, keys } = stack);
@@ -112,7 +112,6 @@ describe('a guide works with a base URL and a key', () => {
     const token = { documents: ['org:acme:*'], permissions: ['read', 'write'], ttl: 600 };
     const values: Record<string, string> = {
       svc_live_: keys.live,
-      svc_test_: keys.test,
       svc_admin_: keys.admin,
       key_: id,
       whk_: (await create('/v1/webhooks', keys.live, webhook)).id,
@@ -161,38 +160,15 @@ describe('a guide works with a base URL and a key', () => {
     expect((await request(base, 'GET', '/v1/documents?prefix=org:acme', { headers })).status).toBe(200);
   });
 
-  it('receiving: listen and trigger of the npm package', async () => {
-    const build = ['infra/commands/package/build.ts', join(folderOf(), 'package')];
-    const tarball = (await promisify(execFile)(process.execPath, build)).stdout.trim();
-    const folder = folderOf();
-    copyFileSync(tarball, join(folder, basename(tarball)));
-    const version = /client-(.+)\.tgz/.exec(tarball)?.[1] ?? '';
-    const [listen = ''] = await withValues(await codeOf('receiving', 'curl', 'on-your-machine'));
-    const printed = await follow(
-      [
-        'npm init --yes > npm.log',
-        listen
-          .replace('VERSION', version)
-          .replace('npm install', 'npm install --silent --prefer-offline')
-          .replace(/ --forward-to \S+\n?$/, ' > listen.log &'),
-        'until grep -q . listen.log; do kill -0 $!; sleep 0.1; done',
-        `DOCUMENT_SYNC_KEY=$KEY npx --no document-sync trigger document.changed --base-url ${base}`,
-        'until grep -q evt_ listen.log; do kill -0 $!; sleep 0.1; done; cat listen.log',
-      ],
-      folder,
-    );
-    expect(printed).toMatch(/evt_\w+ {2}✓ verified {2}document\.changed {2}attempt 1/);
-  });
-
   it('and the commands of every guide are followed', () => {
     const guides = chapters().filter(({ kind, title }) => kind === 'Guide' && title !== 'For operators');
     const withCommands = guides
       .flatMap(({ articles }) => articles)
       .filter(({ html }) => html.includes('data-language="curl"'))
       .map(({ name }) => name);
-    const here = ['keys', 'tokens', 'sync', 'events', 'retries', 'receiving', 'quickstart'];
-    /** `generated-clients.test.ts`, `engines.test.ts` and `receivers.test.ts` follow these. */
-    const elsewhere = ['', 'connect-engine', 'receivers'];
+    const here = ['keys', 'tokens', 'sync', 'events', 'retries', 'quickstart'];
+    /** `generated-clients.test.ts`, `engines.test.ts`, `receivers.test.ts` and `package.test.ts` follow these. */
+    const elsewhere = ['', 'connect-engine', 'receivers', 'receiving'];
     const forOperators = ['changelog'];
     expect(withCommands.sort()).toEqual([...here, ...elsewhere, ...forOperators].sort());
   });
