@@ -7,7 +7,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterEach, beforeAll, expect } from 'vitest';
 import type { Service } from '../support/service.ts';
 
 const HEADLESS = '/usr/bin/chromium-headless-shell'; // needs a fifth of the CPU time for a new profile
@@ -22,8 +22,16 @@ export interface Dashboard {
   signIn(key: string, place?: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
+let launched: Promise<Browser> | undefined;
+
+/** Starts Chromium, once per worker. It ends with the process of the worker. */
+export function startBrowser(): Promise<Browser> {
+  launched ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  return launched;
+}
+
 /**
- * Chromium for the tests of a file. Fails a test in which a page throws, sends a request to anything but the service, opens a
+ * A browser for the tests of a file. Fails a test in which a page throws, sends a request to anything but the service, opens a
  * browser dialog, or logs an error, such as a violation of its Content-Security-Policy.
  */
 export function useDashboard(service: Service): Dashboard {
@@ -31,7 +39,7 @@ export function useDashboard(service: Service): Dashboard {
   const pages: Page[] = [];
   const errors: string[] = [];
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    browser = await startBrowser();
   });
   afterEach(async () => {
     const opened = pages.splice(0);
@@ -40,7 +48,6 @@ export function useDashboard(service: Service): Dashboard {
     await Promise.all([...contexts].map((context) => context.close()));
     expect(errors.splice(0)).toEqual([]);
   });
-  afterAll(() => browser?.close());
 
   const open = async (path = '/dashboard', options: BrowserContextOptions = {}): Promise<Page> => {
     const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });

@@ -1,11 +1,11 @@
 import http from 'node:http';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { mint, put } from '../support/documents.ts';
 import { listen } from '../support/endpoints.ts';
 import { useService } from '../support/service.ts';
-import { CHROMIUM } from './browser.ts';
+import { startBrowser } from './browser.ts';
 
 const service = useService();
 let page: Page;
@@ -13,10 +13,10 @@ let page: Page;
 /** A frontend of a customer, which is a page of another origin. */
 beforeAll(async () => {
   const frontend = http.createServer((_request, response) => response.end('<!doctype html><title>Frontend</title>'));
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const browser = await startBrowser();
   page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${await listen(frontend)}/`);
-  afterFile(() => browser.close());
+  afterFile(() => page.close());
 });
 
 /** Returns the status, ETag and error code that the page can read, or `blocked` if the browser hides the response. */

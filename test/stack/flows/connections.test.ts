@@ -4,10 +4,10 @@ import { serviceSignature } from '../../../lib/webhooks/signing.ts';
 import { mint, put, sync } from '../../support/documents.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook } from '../../support/requests.ts';
-import { eventually, useService } from '../../support/service.ts';
+import { eventually, FAST_DELAYS, useService } from '../../support/service.ts';
 
 // Checks of connections come early. The clock, which the test moves, decides whether a lease has expired.
-const service = useService({ speed: 1000, visibilitySpeed: 1000 });
+const service = useService(FAST_DELAYS);
 const live = async () => (await service.project()).client('live');
 
 describe('the six events', () => {

@@ -1,6 +1,6 @@
 import type { Metric } from '../../../infra/local/monitoring.ts';
 import { metricMath } from './metric-math.ts';
-import type { MetricStore } from './metrics.ts';
+import { type MetricStore, metricId } from './metrics.ts';
 
 interface MetricProperties {
   Namespace: string;
@@ -49,8 +49,8 @@ const TREATMENTS: Record<string, (before: AlarmState) => AlarmState> = {
 /** An alarm of the template (CloudWatch User Guide, "Using Amazon CloudWatch alarms"). */
 export class LocalAlarm {
   readonly id: string;
-  /** The metrics, with their names in the expression. */
-  readonly watched: readonly { name: string; metric: Metric; statistic: string }[];
+  /** The ids of the metrics, with their names in the expression. */
+  readonly watched: readonly { name: string; metric: string; statistic: string }[];
   private readonly properties: AlarmProperties;
   private readonly combine: ReturnType<typeof metricMath>;
   private readonly breaches: (value: number) => boolean;
@@ -63,7 +63,7 @@ export class LocalAlarm {
     this.properties = properties;
     const queries = properties.Metrics ?? [queryOf(properties)];
     this.watched = queries.flatMap(({ Id: name = '', MetricStat }) =>
-      MetricStat ? [{ name, metric: toMetric(MetricStat.Metric), statistic: MetricStat.Stat }] : [],
+      MetricStat ? [{ name, metric: metricId(toMetric(MetricStat.Metric)), statistic: MetricStat.Stat }] : [],
     );
     const { Expression } = queries.find((query) => query.Expression) ?? { Expression: SINGLE };
     const names = this.watched.map(({ name }) => name);

@@ -28,11 +28,12 @@ export class LocalCloudWatch implements Monitoring {
     this.alarms = template
       .ofType<AlarmProperties>('AWS::CloudWatch::Alarm')
       .map(({ id, properties }) => new LocalAlarm(id, properties));
-    this.watched = new Set(this.alarms.flatMap(({ watched }) => watched.map(({ metric }) => metricId(metric))));
+    this.watched = new Set(this.alarms.flatMap(({ watched }) => watched.map(({ metric }) => metric)));
   }
 
   readonly put = (metric: Metric, value: number): void => {
-    if (this.watched.has(metricId(metric))) this.store.put(metric, value, this.minute);
+    const id = metricId(metric);
+    if (this.watched.has(id)) this.store.put(id, value, this.minute);
   };
 
   /** Processes lines of a log group, with embedded metrics and metric filters. */

@@ -10,20 +10,19 @@ export const metricId = ({ namespace, name, dimensions }: Metric): string =>
       .sort(),
   ].join(' ');
 
-/** The values of metrics by minute. Minutes have numbers, and the owner advances them. */
+/** The values of metrics by id and minute. Minutes have numbers, and the owner advances them. */
 export class MetricStore {
   private readonly values = new Map<string, number[]>();
 
-  put(metric: Metric, value: number, minute: number): void {
-    const id = `${minute} ${metricId(metric)}`;
-    const values = this.values.get(id) ?? [];
+  put(id: string, value: number, minute: number): void {
+    const key = `${minute} ${id}`;
+    const values = this.values.get(key) ?? [];
     values.push(value);
-    this.values.set(id, values);
+    this.values.set(key, values);
   }
 
   /** Returns the statistic of the given minutes, or `undefined` without values. */
-  statistic(metric: Metric, statistic: string, from: number, length: number): number | undefined {
-    const id = metricId(metric);
+  statistic(id: string, statistic: string, from: number, length: number): number | undefined {
     const values = Array.from({ length }, (_, i) => this.values.get(`${from + i} ${id}`) ?? []).flat();
     return values.length === 0 ? undefined : statisticOf(values, statistic);
   }
