@@ -280,6 +280,7 @@ describe('a key', () => {
     // 1. Generate a new key in the Dashboard.
     await page.getByRole('button', { name: 'Rotate' }).click();
     expect(await page.getByLabel('In 1 hour').getAttribute('value')).toBe('3600');
+    await page.keyboard.press('Control+k'); // does not open the search over a dialog
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const fresh = await copyShown(page);
     expect(fresh).toMatch(/^svc_live_/);
@@ -400,20 +401,6 @@ describe('a key', () => {
     await page.goBack();
     await page.reload();
     await heading(page, 'First admin key').waitFor();
-  });
-
-  it('is not revoked before the user confirms', async () => {
-    const project = await service.project();
-    const key = await project.key('live');
-    const page = await dashboard.signIn(project.adminKey, '/live/keys');
-    await page.getByRole('link', { name: 'Unnamed live key' }).click();
-    await page.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.press('Control+k'); // does not open the search over a dialog
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await status(key)).toBe(200);
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Revoke');
   });
 
   it('is shown when its page was left during the request, like every secret', async () => {

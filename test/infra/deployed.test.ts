@@ -19,7 +19,7 @@ import { runtimeWith, VARIABLES } from '../support/runtime.ts';
 /** `test/unit/webhooks` has all kinds of addresses. */
 const PRIVATE = ['https://169.254.169.254/latest/meta-data/', 'https://localhost/hook'];
 
-// `promises.ts` proves that the template sets only the variables of `VARIABLES`, and not this one.
+// `grants.test.ts` proves that the template sets no variable that only the local stack sets.
 describe.each([undefined, 'false'])('a deployment with ALLOW_PRIVATE_ENDPOINTS: %s', (ALLOW_PRIVATE_ENDPOINTS) => {
   const service = memoryService({ variables: { ALLOW_PRIVATE_ENDPOINTS }, isPosting: true });
   const events = ['document.changed'];

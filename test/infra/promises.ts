@@ -1,5 +1,4 @@
 import type { Template } from 'aws-cdk-lib/assertions';
-import { VARIABLES } from '../support/runtime.ts';
 import { actionsOf, idIn, isOn, mappingsOf, resourcesOf, type Statement, statementsOf } from './resources.ts';
 
 /** Returns the ids of the resources that break a promise. */
@@ -172,16 +171,6 @@ export const promises: Readonly<Record<string, Promised>> = {
   ),
 
   'a log group expires': each('AWS::Logs::LogGroup', ({ RetentionInDays }) => RetentionInDays > 0),
-
-  'a function has only known variables, and none that weakens it': each(
-    'AWS::Lambda::Function',
-    ({ Environment: { Variables } }) =>
-      Object.keys(Variables).every(
-        (name) =>
-          [...Object.keys(VARIABLES), 'SOURCE_ADDRESSES'].includes(name) ||
-          /^(NODE_OPTIONS|POWERTOOLS_\w+)$/.test(name),
-      ),
-  ),
 
   'the environment variables of a function have at most 4 KB': each(
     'AWS::Lambda::Function',

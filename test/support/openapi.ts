@@ -17,7 +17,8 @@ function closed<Value>(value: Value): Value {
   return { ...members, ...(isOpen && { additionalProperties: false }) } as Value;
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+/** Validates JSON Schemas, with the schemas of the document as `openapi`. */
+export const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
 ajv.addSchema({ ...openApi, $id: 'openapi' });
 

@@ -1,7 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { EVENT_MEANINGS, EVENT_TYPES } from '../../../lib/events/types.ts';
 import { code, mint } from '../../support/documents.ts';
 import { FAST_DELAYS, useService } from '../../support/service.ts';
 
@@ -100,21 +97,6 @@ describe('a trailing slash', () => {
     for (const path of ['/v1/keys', '/v1/documents/a', '/v1/event-types', '/v1/openapi.json']) {
       const [plain, slashed] = [await admin('GET', path), await admin('GET', `${path}/`)];
       expect([slashed.status, slashed.text], path).toEqual([200, plain.text]);
-    }
-  });
-});
-
-describe('the event types', () => {
-  it('have a meaning and a valid sample', async () => {
-    const { body } = await service.as(null)('GET', '/v1/event-types');
-    expect(body.data.map(({ name }: { name: string }) => name)).toEqual(EVENT_TYPES);
-    const ajv = new Ajv2020({ strict: false });
-    (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-    for (const { name, meaning, schema, sample } of body.data) {
-      expect(meaning).toBe(EVENT_MEANINGS[name as keyof typeof EVENT_MEANINGS]);
-      expect(ajv.validate(schema, sample), JSON.stringify(ajv.errors)).toBe(true);
-      expect(ajv.validate(schema, { ...sample, type: 'another' })).toBe(false);
-      expect(ajv.validate(schema, { ...sample, data: {} })).toBe(false);
     }
   });
 });

@@ -5,11 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { createSite as created } from '../../../functions/site/build.ts';
 import { inline } from '../../../functions/site/docs/render/html.ts';
 import { FAILURES } from '../../../lib/deliveries/failure-codes.ts';
+import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { API_HEADERS, COMMON_HEADERS } from '../../../lib/http/headers.ts';
 import { ADVICE } from '../../../lib/http/openapi/advice.ts';
 import { apiOperations } from '../../../lib/http/operations.ts';
 import { PROBLEMS, type ProblemCode } from '../../../lib/http/problems.ts';
 import { createSite } from '../../../lib/http/static.ts';
+import { ajv } from '../../support/openapi.ts';
 
 const site = created('');
 const { pages } = site;
@@ -303,7 +305,11 @@ describe('a page of the documentation', () => {
   it('lists each type of event with its meaning, its members and a sample', async () => {
     const { body } = await request('/docs/{file}', { file: 'events.md' });
     const { data } = JSON.parse((await request('/v1/event-types')).body);
+    expect(data.map(({ name }: { name: string }) => name)).toEqual(EVENT_TYPES);
     for (const { name, meaning, schema, sample } of data) {
+      expect(ajv.validate(schema, sample), JSON.stringify(ajv.errors)).toBe(true);
+      expect(ajv.validate(schema, { ...sample, type: 'another' })).toBe(false);
+      expect(ajv.validate(schema, { ...sample, data: {} })).toBe(false);
       const [section] = body.split(`\n## \`${name}\`\n`)[1]?.split('\n## ') ?? [];
       const members = membersIn(schema.properties.data);
       for (const text of [meaning, ...members, `\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n`])
