@@ -128,9 +128,10 @@ describe('the list of events', () => {
     const unavailable = { status: 503, body: '' };
     await page.route('**/v1/events/*/deliveries?*', (route) => route.fulfill(unavailable), { times: 1 });
     await page.clock.install();
+    const failed = page.waitForResponse((response) => response.status() === 503);
     await page.getByRole('link', { name: 'Events' }).click();
     const outcome = page.getByText('1 of 1 delivered');
-    await page.waitForResponse((response) => response.status() === 503);
+    await failed;
     await expect
       .poll(async () => {
         await page.clock.runFor(5000);

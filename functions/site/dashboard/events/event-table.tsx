@@ -60,7 +60,9 @@ function EventOutcome({ of: { id, at } }: { of: EventRow }) {
   const { value } = loaded;
   const isOpen = !value?.data.length || value.data.some(({ status }) => isUnderWay(status));
   const isNew = serverNow() - Date.parse(at) < NEW_MS;
-  useRepeated(loaded.problem || (isOpen && isNew) ? REFRESH_MS : null, loaded);
+  const { status = 200 } = loaded.problem ?? {};
+  const isUnavailable = status === 0 || status === 429 || status >= 500;
+  useRepeated(isUnavailable || (isOpen && isNew) ? REFRESH_MS : null, loaded);
   if (!value)
     return (
       <span class="muted" aria-busy="true">

@@ -62,8 +62,9 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
       const { value: log, problem } = await peek(logs);
       if (problem) return { problem };
       if (!log || rows.length >= count) {
-        const page = rows.slice(Math.max(0, count - PAGE), count);
-        return { value: { rows: page, next: log ? String(count + PAGE) : null } };
+        // The last page if the events of this one have been delivered since.
+        const end = rows.length > count - PAGE ? count : Math.ceil(rows.length / PAGE) * PAGE;
+        return { value: { rows: rows.slice(Math.max(0, end - PAGE), end), next: log ? String(count + PAGE) : null } };
       }
       rows.push(...log.unused.splice(0, 1).map(rowOfDelivery));
     }

@@ -47,7 +47,10 @@ it('reads pages with each event once, newest first, for any logs, after a failur
       const count = more + 1;
       const ids = logs.flatMap((each) => each.deliveries.flatMap(({ event_id, test }) => (test ? [] : event_id)));
       const expected = [...new Set(ids)].sort().reverse();
-      const pageUpTo = (end: number) => expected.slice(Math.max(0, end - PAGE), end);
+      const pageUpTo = (count: number) => {
+        const end = expected.length > count - PAGE ? count : PAGE; // the last page
+        return expected.slice(Math.max(0, end - PAGE), end);
+      };
       const failing = { after };
       const read = undeliveredEvents(serving(logs, failing), {});
       for (const upTo of [count, count + 30]) {
