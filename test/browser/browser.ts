@@ -22,12 +22,12 @@ export interface Dashboard {
   signIn(key: string, place?: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
-let launched: Promise<Browser> | undefined;
+let browser: Browser | undefined;
 
-/** Starts Chromium, once per worker. It ends with the process of the worker. */
-export function startBrowser(): Promise<Browser> {
-  launched ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  return launched;
+/** Starts Chromium once per worker, and again if it has crashed. It ends with the process of the worker. */
+export async function startBrowser(): Promise<Browser> {
+  if (!browser?.isConnected()) browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  return browser;
 }
 
 /**
