@@ -23,7 +23,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   route_not_found: 'There is no operation with this method and path. See the API reference for all operations.',
   method_not_allowed: 'This path has no operation with this method. The header `Allow` lists the methods that it has.',
   conflict:
-    'The current state of the resource does not allow this: a key that was already rotated, the last admin key, a disabled webhook, a project without a working address, a field that changed since `base_revision`. `detail` says which.',
+    'The current state of the resource does not allow this: a key that was already rotated, the last admin key without an expiry, a disabled webhook, a project without a working address, a field that changed since `base_revision`. `detail` says which.',
   precondition_failed:
     'The document does not have the revision in `If-Match`, or it exists although `If-None-Match` is `*`.',
   idempotency_key_reused:

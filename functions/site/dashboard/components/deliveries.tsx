@@ -21,9 +21,10 @@ export const MEANINGS: Record<DeliveryStatus, string> = {
   succeeded: 'Your endpoint accepted the event.',
   retrying: 'Another attempt is scheduled.',
   failed: 'The last attempt failed, or the event expired before the next one.',
-  canceled: 'An attempt was due while the webhook was disabled.',
+  canceled:
+    'An attempt was due while the webhook was disabled, or a retry while the operator had suspended the project.',
   skipped:
-    'The event happened while the webhook was disabled or the operator had suspended the project, or its attempt would have waited for more than an hour for the rate limit.',
+    'The event happened while the webhook was disabled, its first attempt was due while the operator had suspended the project, or its attempt would have waited for more than an hour for the rate limit.',
 };
 export const TRIGGER_NAMES: Record<Trigger, string> = {
   schedule: 'on schedule',
