@@ -15,6 +15,8 @@ export interface VerifiedToken {
   environment?: 'live' | 'sandbox';
   documents?: string[];
   permissions?: ('read' | 'write')[];
+  /** The user that the token was created for, or `null`. */
+  user?: string | null;
   /** Whether the token gives the permission for the document to the address. */
   allowed?: boolean;
   expires_at?: string;

@@ -1,7 +1,7 @@
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
-import { credentialOf, may, reaches } from '../http/caller.ts';
-import { documentNotAllowed, notFound, Problem } from '../http/problems.ts';
+import { may, ownerOf, reaches } from '../http/caller.ts';
+import { documentNotAllowed, invalid, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import {
@@ -9,9 +9,9 @@ import {
   connectionResource,
   isLapsed,
   lostEvent,
-  mayClose,
-  mayRenew,
+  mayUse,
   storedConnectionId,
+  userViolation,
 } from './connections.ts';
 import { checkQueue, connections as connectionsIn } from './store.ts';
 
@@ -24,7 +24,7 @@ const idIn = ({ path, caller }: ConnectionRequest): string => storedConnectionId
 const openedByAnother = () =>
   new Problem(
     'conflict',
-    'Use a different id, or an API key of this environment. Another credential opened or renewed this connection.',
+    'Use a different id, a token of the user who opened this connection, or an API key of this environment. The connection belongs to another credential.',
   );
 
 export function connectionHandlers({ table, clock, random, ...runtime }: Backend): ConnectionHandlers {
@@ -34,15 +34,17 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
   return {
     async renewConnection(request) {
       const { body, space, caller } = request;
-      const { document_key: documentKey, user } = body;
+      const { document_key: documentKey } = body;
       if (documentKey !== undefined && !reaches(caller, documentKey)) return documentNotAllowed();
+      const violation = userViolation(caller, body.user);
+      if (violation) return invalid([violation]);
       const id = idIn(request);
       return optimistically(async () => {
         const before = await find(request);
         const now = clock();
         const lapsed = before !== undefined && isLapsed(before, now);
         const open = lapsed ? undefined : before;
-        if (open && !mayRenew(caller, open, body.node_id)) return openedByAnother();
+        if (open && !mayUse(caller, open)) return openedByAnother();
         const expiresAt = now + body.lease_seconds * 1000;
         // One check is pending at a time, and it runs when the lease ends or earlier. After a renewal it schedules another one.
         // The check is sent first, because a check without a record does nothing, but a record without a check would stay
@@ -52,10 +54,10 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
         const record: ConnectionRecord = {
           ...space,
           id,
-          credentialId: credentialOf(caller),
+          owner: ownerOf(caller),
           nodeId: body.node_id,
           documentKey,
-          user,
+          user: caller.token?.user ?? body.user,
           leaseSeconds: body.lease_seconds,
           connectedAt: open?.connectedAt ?? now,
           lastSeenAt: now,
@@ -72,7 +74,7 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
       return optimistically(async () => {
         const before = await find(request);
         if (!before) return notFound('connection');
-        if (!mayClose(request.caller, before)) return openedByAnother();
+        if (!mayUse(request.caller, before)) return openedByAnother();
         const now = clock();
         const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
         return (await connections.remove(before, lost)) ? {} : undefined;

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { newEvent, type StoredEvent } from '../events/event.ts';
 import { MEANINGS } from '../events/types.ts';
-import { type Caller, reaches } from '../http/caller.ts';
+import { type Caller, ownerOf, reaches } from '../http/caller.ts';
 import type { Random } from '../ids.ts';
-import { keyIdOfToken } from '../keys/revoked-tokens.ts';
-import { described, integer, iso, request, resource, text, timestamp, wholeNumber } from '../schema.ts';
+import { User } from '../keys/token.ts';
+import { described, integer, iso, request, resource, timestamp, type Violation, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { DocumentKey } from './document.ts';
 
@@ -12,9 +12,6 @@ import { DocumentKey } from './document.ts';
 export const MAX_LEASE_SECONDS = 900;
 const MIN_LEASE_SECONDS = 10;
 const DEFAULT_LEASE_SECONDS = 300;
-
-/** Characters of a user. */
-const MAX_USER_LENGTH = 128;
 
 export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
@@ -46,8 +43,8 @@ export const RenewConnection = request('RenewConnection', {
   ),
   user: v.optional(
     described(
-      text(1, MAX_USER_LENGTH),
-      'The user who is connected, in your terms. `connection.lost` contains it. A renewal without it removes it.',
+      User,
+      'The user who is connected, in your terms. `connection.lost` contains it. A renewal without it removes it. If the token has a `user`, omit it or send the same one, because the connection always has that of the token.',
     ),
   ),
   lease_seconds: v.optional(
@@ -74,8 +71,8 @@ export const ConnectionResource = resource('Connection', {
 export interface ConnectionRecord extends Space {
   /** See `storedConnectionId`. */
   id: string;
-  /** The key or token that renewed it last. */
-  credentialId: string;
+  /** Who renewed it last. See `ownerOf`. */
+  owner: string;
   nodeId: string;
   documentKey?: string | undefined;
   user?: string | undefined;
@@ -131,23 +128,16 @@ function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expi
   };
 }
 
-/*
- * A connection belongs to the credential that renewed it last. The record contains the id of this credential. The id of a token
- * names its parent key, so the record of a token needs no other attribute.
- */
-
-/** Whether a caller can close an open connection. A key can close every connection of its space. */
-export const mayClose = ({ token }: Caller, { credentialId }: ConnectionRecord): boolean =>
-  token === undefined || token.tokenId === credentialId;
+/** The violation of a request for a user other than that of its token. */
+export function userViolation({ token }: Caller, user: string | undefined): Violation | undefined {
+  const isOther = token?.user !== undefined && user !== undefined && user !== token.user;
+  return isOther ? { field: 'user', detail: 'must be the user of the token, or absent' } : undefined;
+}
 
 /**
- * Whether a caller can renew an open connection, and becomes its owner. A token can follow another token of the same parent key and
- * node, because clients replace their tokens before they expire. It must also cover the document of the connection.
+ * Whether a caller can renew or close an open connection. A key can use every connection of its space, and becomes the owner of those
+ * that it renews. A token can use the connections of its owner, if it covers their document.
  */
-export function mayRenew(caller: Caller, owned: ConnectionRecord, nodeId: string): boolean {
-  if (mayClose(caller, owned)) return true;
-  const { credentialId, documentKey } = owned;
-  const hasSameParent = keyIdOfToken(credentialId) === caller.keyId;
-  const coversDocument = documentKey === undefined || reaches(caller, documentKey);
-  return hasSameParent && owned.nodeId === nodeId && coversDocument;
-}
+export const mayUse = (caller: Caller, { owner, documentKey }: ConnectionRecord): boolean =>
+  caller.token === undefined ||
+  (ownerOf(caller) === owner && (documentKey === undefined || reaches(caller, documentKey)));

@@ -27,6 +27,6 @@ export const MEANINGS = {
   baseRevision: 'The revision that the change is based on; 0 if the document did not exist.',
   fields: 'The fields of the document by name, with any JSON values.',
   conflicts: 'The fields that both sides changed to different values, with the winner.',
-  nodeId: 'Identifies the replica. It grants nothing.',
+  nodeId: 'Identifies the replica. It is public and proves nothing.',
   origin: 'The node that made the change.',
 } as const;

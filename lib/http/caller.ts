@@ -12,7 +12,7 @@ export interface Caller {
   keyId: string;
   type: CallerType;
   /** The grant of a scoped token. */
-  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions'> | undefined;
+  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions' | 'user'> | undefined;
 }
 
 /** A request about a document. The names of headers are in lower case. */
@@ -39,14 +39,23 @@ export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRa
   return token ? intersect(ranges, rangesOf(token.documents)) : ranges;
 };
 
-/** Identifies the credential that opened a connection or sync cycle. A token is a separate credential from its key. */
+/** Identifies the credential of a request. A token is a separate credential from its key. */
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
+
+/**
+ * Identifies the owner of a connection or sync cycle: a key, or the user of tokens with one parent key, who replaces a token before
+ * it expires. A token without `user` owns only what it opened itself. The JSON array is neither a key id nor a token id.
+ */
+export const ownerOf = (caller: Caller): string => {
+  const user = caller.token?.user;
+  return user === undefined ? credentialOf(caller) : JSON.stringify([caller.keyId, user]);
+};
 
 /** The document key in the path, or a problem that reveals nothing about an inaccessible document. */
 export const documentKeyOf = ({ path: { key }, caller }: Sent): string | Problem =>
   reaches(caller, key) ? key : documentNotAllowed();
 
-/** The origin of a change, which is the node or the credential. It grants nothing. */
+/** The origin of a change, which is the node or the credential. It is public and proves nothing. */
 export const originOf = ({ headers, caller }: Sent): string => headers['x-node-id'] ?? credentialOf(caller);
 
 /** Reads what the authorizer passed on. */

@@ -24,16 +24,16 @@ export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
       const parent = await keys.get(caller.keyId);
       if (!parent) throw new Error('The key of this request is gone');
       const now = clock();
-      const { documents, permissions, ttl } = body;
+      const { documents, permissions, ttl, user } = body;
       const tokenId = newTokenId(parent, ttl, now, random);
-      const grant = { ...space, keyId: parent.id, tokenId, documents, permissions };
+      const grant = { ...space, keyId: parent.id, tokenId, documents, permissions, user };
       const token = await signToken(grant, ttl, now, parent.tokenSecret);
       if (token.length > MAX_TOKEN_BYTES) {
         const detail = `would make a token of ${grouped(token.length)} bytes; the limit is ${grouped(MAX_TOKEN_BYTES)}`;
         return invalid([{ field: 'documents', detail }]);
       }
       const expires_at = iso((Math.floor(now / 1000) + ttl) * 1000);
-      return { body: { token, token_id: tokenId, documents, permissions, expires_at } };
+      return { body: { token, token_id: tokenId, documents, permissions, user: user ?? null, expires_at } };
     },
 
     async verifyToken({ body, space }) {

@@ -42,6 +42,9 @@ export const TokenVerification = resource('TokenVerification', {
   environment: v.optional(described(v.picklist(ENVIRONMENTS), 'The environment of the token.')),
   documents: v.optional(described(v.array(v.string()), 'The patterns of document keys that the token covers.')),
   permissions: v.optional(described(v.array(v.picklist(PERMISSIONS)), '`write` does not imply `read`.')),
+  user: v.optional(
+    described(v.nullable(v.string()), 'The `user` of the request that created the token; `null` if it had none.'),
+  ),
   allowed: v.optional(
     described(
       v.boolean(),
@@ -59,7 +62,7 @@ export function verificationOf(
   { record, grant, now }: { record: Pick<KeyRecord, 'cidrs' | 'expiresAt'>; grant: Grant; now: number },
   { token, document_key, permission, address }: Question,
 ): v.InferOutput<typeof TokenVerification> {
-  const { tokenId, environment, documents, permissions } = grant;
+  const { tokenId, environment, documents, permissions, user = null } = grant;
   const expiresAt = expiryOf(token);
   const worksUntil = Math.min(expiresAt, record.expiresAt ?? Number.POSITIVE_INFINITY);
   const isAdmitted = isAllowed(record.cidrs, address ?? '');
@@ -71,6 +74,7 @@ export function verificationOf(
     environment,
     documents,
     permissions,
+    user,
     allowed: isAdmitted && reachesDocument && hasPermission,
     expires_at: iso(expiresAt),
     cache_seconds: Math.min(MAX_CACHE_SECONDS, Math.floor((worksUntil - now) / 1000)),

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { Pattern } from '../documents/document.ts';
 import { list, uniqueList } from '../lists.ts';
-import { described, integer, oneOf, request, resource, timestamp } from '../schema.ts';
+import { described, integer, oneOf, request, resource, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import type { KeyRecord } from './key.ts';
 import { environmentOf, KEY_ID } from './key-format.ts';
@@ -14,6 +14,9 @@ export const MAX_TOKEN_BYTES = 2048;
 const MAX_TTL_SECONDS = 86_400;
 const MAX_PATTERNS = 32;
 
+/** A person or a device of the customer, in the customer's terms. */
+export const User = text(1, 128);
+
 export const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -23,11 +26,14 @@ const TYPE = 'svc-doc+jwt';
 const DOCUMENTS_MEANING =
   'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.';
 const PERMISSIONS_MEANING = '`write` does not imply `read`.';
+const USER_MEANING =
+  'The person or device that receives the token, in your terms. Tokens of one user share connections.';
 
 export const CreateToken = request('CreateToken', {
   documents: described(uniqueList(Pattern, 1, MAX_PATTERNS), DOCUMENTS_MEANING),
   permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), PERMISSIONS_MEANING),
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
+  user: v.optional(described(User, USER_MEANING)),
 });
 
 /** Only this response contains `token`. In its replay it is `null`. */
@@ -36,6 +42,7 @@ export const TokenResource = resource('Token', {
   token_id: described(v.string(), 'Identifies the token. It is the `origin` of changes made with the token.'),
   documents: described(v.array(v.string()), DOCUMENTS_MEANING),
   permissions: described(v.array(v.picklist(PERMISSIONS)), PERMISSIONS_MEANING),
+  user: described(v.nullable(v.string()), USER_MEANING),
   expires_at: described(timestamp, 'When the token expires.'),
 });
 
@@ -47,6 +54,7 @@ export interface Grant {
   environment: Environment;
   documents: string[];
   permissions: Permission[];
+  user?: string | undefined;
 }
 
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -60,13 +68,14 @@ const Claims = v.strictObject({
   env: v.picklist(ENVIRONMENTS),
   documents: list(Pattern, 1, MAX_PATTERNS),
   permissions: uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
+  user: v.optional(User),
 });
 
 /** Signs a token that is valid from the second of `nowMs`. The secret is that of the parent key (base64url). */
 export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, secret: string): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
-  const { environment: env, documents, permissions } = grant;
-  return new SignJWT({ env, documents, permissions })
+  const { environment: env, documents, permissions, user } = grant;
+  return new SignJWT({ env, documents, permissions, user })
     .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: grant.keyId })
     .setIssuer(ISSUER)
     .setAudience(grant.projectId)
@@ -95,7 +104,7 @@ export function parentOf(token: string): string | null {
 
 /**
  * Verifies a token and returns its grant, or `null`. In addition to the checks of `jose`, which accepts a missing or infinite
- * `exp`, every claim is required, times are finite integers, and the lifetime has a maximum.
+ * `exp`, every claim but `user` is required, times are finite integers, and the lifetime has a maximum.
  */
 export async function verifyToken(
   token: string,
@@ -111,12 +120,13 @@ export async function verifyToken(
       subject: parent.id,
       currentDate: new Date(nowMs),
     });
-    const { exp, iat, jti, env, documents, permissions } = v.parse(Claims, payload);
-    if ((environmentOf(parent.type) ?? env) !== env) return null;
-    if (parent.revokedTokens?.includes(jti)) return null;
+    const { exp, iat, jti: tokenId, env: environment, documents, permissions, user } = v.parse(Claims, payload);
+    if ((environmentOf(parent.type) ?? environment) !== environment) return null;
+    if (parent.revokedTokens?.includes(tokenId)) return null;
     // RFC 7519 §4.1.4 allows "some small leeway" between the clocks.
     if (iat * 1000 > nowMs + CLOCK_LEEWAY_MS || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
-    return { tokenId: jti, keyId: parent.id, projectId: parent.projectId, environment: env, documents, permissions };
+    const { id: keyId, projectId } = parent;
+    return { tokenId, keyId, projectId, environment, documents, permissions, user };
   } catch {
     return null;
   }

@@ -31,8 +31,14 @@ export async function pagesOf(client: Client, path: string): Promise<Answer['bod
 export const sync = (client: Client, body: object = {}) =>
   client('POST', '/v1/sync', { body: { node_id: 'node-1', pattern: '*', push: [], known: {}, ...body } });
 
-export async function mint(client: Client, documents: string[], permissions: string[], ttl = 60): Promise<string> {
-  const answer = await client('POST', '/v1/tokens', { body: { documents, permissions, ttl } });
+export async function mint(
+  client: Client,
+  documents: string[],
+  permissions: string[],
+  ttl = 60,
+  user?: string,
+): Promise<string> {
+  const answer = await client('POST', '/v1/tokens', { body: { documents, permissions, ttl, user } });
   expect(answer.status, answer.text).toBe(201);
   return answer.body.token;
 }

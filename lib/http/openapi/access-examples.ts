@@ -77,12 +77,13 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
   },
   getAllowlist: { response: { id: key.id, cidrs: ['203.0.113.0/24'] } },
   createToken: {
-    body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 },
+    body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600, user: 'user-7' },
     response: {
       token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
       token_id: EXAMPLE_IDS.token,
       documents: ['org:acme:*'],
       permissions: ['read'],
+      user: 'user-7',
       expires_at: at(3600),
     },
   },
@@ -99,6 +100,7 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
       environment: 'live',
       documents: ['org:acme:*'],
       permissions: ['read'],
+      user: 'user-7',
       allowed: true,
       expires_at: at(3600),
       cache_seconds: 60,

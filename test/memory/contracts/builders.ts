@@ -67,7 +67,7 @@ export const failed: Verdict = { status: 'failed' };
 export const newConnection = (overrides: Partial<ConnectionRecord> = {}): ConnectionRecord => ({
   ...newSpace(),
   id: 'connection',
-  credentialId: 'key_1',
+  owner: 'key_1',
   nodeId: 'node',
   leaseSeconds: 300,
   connectedAt: now,

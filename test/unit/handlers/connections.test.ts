@@ -43,14 +43,16 @@ describe('the owner of a connection', () => {
   async function callers(): Promise<Record<string, Client>> {
     const { admin, ...project } = await service.project();
     const [key, other] = [await project.client('live'), await project.client('live')];
-    const token = async (permissions: string[], documents = ['*'], of = key) =>
-      service.as(await mint(of, documents, permissions, 600));
+    const token = async (permissions: string[], documents = ['*'], of = key, user?: string) =>
+      service.as(await mint(of, documents, permissions, 600, user));
     const both = ['read', 'write'];
     return {
       ...{ admin, key, other, sandbox: await project.client('test') },
       ...{ writer: await token(both), writer2: await token(both), foreign: await token(both, ['*'], other) },
       ...{ reader: await token(['read']), reader2: await token(['read']) },
-      ...{ a: await token(both, ['a:*']), b: await token(both, ['b:*']) },
+      ...{ ann: await token(both, ['a:*'], key, 'ann'), ann2: await token(both, ['a:*', 'b:*'], key, 'ann') },
+      ...{ bob: await token(both, ['*'], key, 'bob'), foreignAnn: await token(both, ['*'], other, 'ann') },
+      ...{ readerAnn: await token(['read'], ['*'], key, 'ann'), readerAnn2: await token(['read'], ['*'], key, 'ann') },
     };
   }
 
@@ -62,17 +64,20 @@ describe('the owner of a connection', () => {
     'reader opens, writer opens, key renews, key closes, reader renews, key closes, key does not find',
     'writer opens, sandbox does not find, key closes, key does not find',
     'reader opens, sandbox does not find, key closes, key does not find',
-    'writer opens, writer2 cannot renew at node-2, writer2 cannot close, writer2 renews, writer cannot close, writer2 closes',
-    'reader opens, reader2 cannot renew at node-2, reader2 cannot close, reader2 renews, reader cannot close, reader2 closes',
-    'writer opens, writer2 renews, writer renews, writer closes',
+    'writer opens, writer2 cannot renew, writer2 cannot close, ann cannot renew, ann cannot close, writer renews, writer closes',
+    'reader opens, reader2 cannot renew, reader2 cannot close, readerAnn cannot renew, reader renews, reader closes',
     'writer opens, foreign cannot renew, key renews, writer cannot renew, writer2 cannot renew, key closes',
-    'a opens with a:1, b cannot renew, b cannot renew with b:1, a renews with a:2, a closes',
+    // The user counts, and not the node.
+    'ann opens, writer cannot renew, bob cannot renew, bob cannot close, foreignAnn cannot renew, foreignAnn cannot close, ann2 renews at node-2, ann renews, ann2 closes',
+    'readerAnn opens, reader cannot renew, readerAnn2 renews at node-2, readerAnn renews, readerAnn2 closes',
+    'ann2 opens with b:1, ann cannot renew, ann cannot renew with a:1, ann cannot close, ann2 renews with a:1, ann renews, ann closes',
+    'ann opens, key renews, ann cannot renew, ann cannot close, key closes',
     // The check of an expired lease is late here.
     'reader opens, the lease ends, reader2 opens at node-2, reader cannot renew, reader2 closes',
     'reader opens, the lease ends, key opens, reader opens, reader closes, key closes',
     'key opens, the lease ends, key closes',
     'reader opens, key renews at engine, the lease ends, sandbox does not find',
-  ])('is the credential of its last renewal, of which others can take its place: %s', async (acts) => {
+  ])('is the key, user or token of its last renewal: %s', async (acts) => {
     const clients = await callers();
     const known = new Set<string>();
     let lease = {};
@@ -130,6 +135,18 @@ describe('the document and the user of a connection', () => {
     expect(code(await renew(token, 'c', { document_key: 'org:other:doc-1' }))).toEqual([403, 'document_not_allowed']);
     expect(code(await client('DELETE', '/v1/connections/c'))).toEqual([404, 'not_found']);
     expect((await renew(token, 'c', { document_key: 'org:acme:doc-1', user: 'x'.repeat(128) })).status).toBe(200);
+  });
+
+  it('are those of the token if it has a user, and another user is rejected', async () => {
+    const client = await live();
+    const token = service.as(await mint(client, ['*'], ['read'], 60, 'ann'));
+    const { status, body } = await renew(token, 'c', { user: 'bob' });
+    const detail = 'must be the user of the token, or absent';
+    expect([status, body.errors]).toEqual([400, [{ field: 'user', detail }]]);
+    expect((await client('DELETE', '/v1/connections/c')).status).toBe(404);
+    for (const user of ['ann', undefined]) expect((await renew(token, 'c', { user })).body.user).toBe('ann');
+    await service.settle();
+    expect((await lost(client)).map(({ data }) => data.user)).toEqual(['ann']);
   });
 });
 

@@ -20,9 +20,10 @@ const verified = async (client: Client, token: string, more: object = {}, query 
 };
 
 describe('a verification of a token', () => {
-  it('describes a token that works', async () => {
-    const body = { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600 };
+  it.each([{ user: 'user-7' }, {}])('describes a token that works: %o', async (named) => {
+    const body = { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600, ...named };
     const { token, ...created } = (await live('POST', '/v1/tokens', { body })).body;
+    expect(created.user).toBe(named.user ?? null);
     const expected = { active: true, ...created, environment: 'live', allowed: true, cache_seconds: 60 };
     expect(await verified(live, token)).toEqual(expected);
   });

@@ -60,6 +60,12 @@ describe('a scoped token', () => {
     expect(await accepted(await forge(header, claims))).toEqual(grant);
   });
 
+  it.each(['a', '👩‍💻'.repeat(25).padEnd(178, 'é')])('contains its user: %s', async (user) => {
+    const token = await signToken({ ...grant, user }, 60, now, parent.tokenSecret);
+    expect(await accepted(token)).toEqual({ ...grant, user });
+    expect(await accepted(await forge(header, { ...claims, user }))).toEqual({ ...grant, user });
+  });
+
   it('is never cached for a negative time, also if it expires during its verification', async () => {
     const token = await signToken(grant, 60, now, parent.tokenSecret);
     const times = [now + 59_999, now + 60_001];
@@ -112,6 +118,10 @@ describe('a scoped token', () => {
     ['an unknown permission', { ...claims, permissions: ['admin'] }],
     ['no permissions', { ...claims, permissions: [] }],
     ['an unknown env', { ...claims, env: 'staging' }],
+    ...[null, 7, '', ['ann'], 'x'.repeat(129), 'a\nb'].map((user): [string, unknown] => [
+      `the user ${JSON.stringify(user)}`,
+      { ...claims, user },
+    ]),
   ];
   it.each(badClaims)('is rejected with %s', async (_, payload) => {
     expect(await accepted(await forge(header, payload))).toBe(null);

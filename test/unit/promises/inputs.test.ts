@@ -109,6 +109,7 @@ const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values
     documents: [patterns(1)[0], [...patterns(1)[1], many(32, (i) => `${'a'.repeat(60)}:${i}`)]],
     permissions: list((i) => ['read', 'write'][i % 2], 1, 2, ['admin']),
     ttl: whole(1, 86_400),
+    user: text(128),
   },
   verifyToken: {
     token: [

@@ -89,7 +89,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
   sync: [[minutes(CYCLE_REPEAT_MS), counted(MAX_PUSHES, 'change')], ['128 characters']],
   tokens: [
     [counted(MAX_SEGMENTS, 'segment'), counted(MAX_TOKEN_BYTES, 'byte')],
-    ['32 patterns', '24 hours', '86,400 seconds'],
+    ['128 characters', '32 patterns', '24 hours', '86,400 seconds'],
   ],
   troubleshooting: [
     [hours(SECRET_GRACE_MS), timeout, hours(MAX_WAIT_MS)],
