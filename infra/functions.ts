@@ -74,11 +74,13 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
     id: 'Documents',
     description: 'Documents, sync and connections',
     table: {
+      ...IDEMPOTENCY,
       PROJECT: ['get'],
-      DOCS: ['get', 'batch get', 'query', 'put'],
+      DOCS: ['get', 'batch get', 'query', 'put', 'check'],
       REVISIONS: ['query', 'put'],
+      CHANGES: ['query', 'put'],
       CONNECTION: ['get', 'put', 'delete'],
-      SYNC: ['update'],
+      SYNC: ['get', 'batch get', 'put', 'update'],
       EVENT: ['put'],
     },
   },
@@ -86,7 +88,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
   'create-project': {
     id: 'CreateProject',
     description: 'Creates a project and its first admin key: {name, email}',
-    table: { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['put'] },
+    table: { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['update'] },
   },
   projects: {
     id: 'Projects',
@@ -105,6 +107,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       COUNT: ['delete'],
       SLOTS: ['delete'],
       REVISIONS: ['delete'],
+      CHANGES: ['delete'],
       CONNECTION: ['delete'],
       SYNC: ['delete'],
       IDEMPOTENCY: ['delete'],

@@ -40,6 +40,7 @@ export type ItemKind =
   | 'SLOTS'
   | 'DOCS'
   | 'REVISIONS'
+  | 'CHANGES'
   | 'CONNECTION'
   | 'SYNC'
   | 'IDEMPOTENCY'
@@ -49,7 +50,7 @@ export type ItemKind =
 /** The layout of the items (lib/aws/items.ts). Raise it when code of an earlier release must not read or write them. */
 export const LAYOUT = 1;
 
-/** The item that stores the layout of the table, in the member `layout`. */
+/** The item that stores the layout of the table and its epoch, in the members `layout` and `epoch`. */
 export const LAYOUT_KEY = { pk: 'VERSION#LAYOUT', sk: 'VERSION' } as const satisfies Record<
   string,
   `${ItemKind}${string}`

@@ -26,8 +26,10 @@ import type { Space } from '../space.ts';
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted documents stay as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
  *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (small, written with their documents)
+ *   recent changes        Query     CHANGES#<prj>#<env>#<partition> <time>#<document_key>   (documents/change-log.ts)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
- *   completed sync cycle  Put once  SYNC#<prj>#<env>#<syn>   SYNC
+ *   sync cycle            GetItem   SYNC#<prj>#<env>#<syn>   SYNC         (written once, and at its end)
+ *   result of a push      GetItem   SYNC#<prj>#<env>#<syn>   PUSH#<page>#<position>
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
  *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
  *   deletion of a project GetItem   DELETION#<prj>          DELETION     (stays after the deletion)
@@ -61,8 +63,11 @@ export const itemKey = {
   slots: (webhookId: string) => key('SLOTS', webhookId, 'SLOTS'),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
+  change: (space: Space, partition: string, entry: string) => key('CHANGES', `${spaceOf(space)}#${partition}`, entry),
   connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
   sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
+  push: (space: Space, syncId: string, page: number, position: number) =>
+    key('SYNC', `${spaceOf(space)}#${syncId}`, `PUSH#${page}#${position}`),
   deletion: (projectId: string) => key('DELETION', projectId, 'DELETION'),
   idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),
 };

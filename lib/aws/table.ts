@@ -104,6 +104,8 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
 
   return {
     now,
+    /** The epoch of the table, which a restore raises. A function uses one table, so it reads the epoch once. */
+    epoch: (): Promise<number> => checkLayout().catch(rethrow),
     query,
     queryAll,
 

@@ -132,7 +132,7 @@ export const deliveryOperations = {
     summary: 'Redeliver an event with the full retry schedule',
     responses: { 202: DeliveryResource },
     problems: ['conflict'],
-    creates: true,
+    idempotencyKey: true,
   }),
   countRecovery: operation({
     ...webhook,
@@ -150,7 +150,7 @@ export const deliveryOperations = {
     body: Recover,
     responses: { 202: Recovered },
     problems: ['conflict'],
-    creates: true,
+    idempotencyKey: true,
   }),
   getStats: operation({
     ...webhooks,

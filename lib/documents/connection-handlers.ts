@@ -4,6 +4,7 @@ import { may, ownerOf, reaches } from '../http/caller.ts';
 import { documentNotAllowed, invalid, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
+import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import {
   type ConnectionRecord,
   connectionResource,
@@ -13,7 +14,6 @@ import {
   storedConnectionId,
   userViolation,
 } from './connections.ts';
-import { checkQueue, connections as connectionsIn } from './store.ts';
 
 type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
 

@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
+import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import { CheckMessage, isLapsed, lostEvent, MAX_LEASE_SECONDS } from './connections.ts';
-import { checkQueue, connections as connectionsIn } from './store.ts';
 
 /** Consumes checks of connections. The queue delays each message until the lease should have ended. */
 export function checkConsumer(backend: Backend) {

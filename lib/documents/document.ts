@@ -114,6 +114,10 @@ export const DocumentResource = resource('Document', {
 });
 export const MergedDocument = resource('MergedDocument', {
   ...DocumentResource.entries,
+  deleted: described(
+    v.boolean(),
+    'Whether the document was deleted after `base_revision`. The deletion then wins, and `conflicts` contains the lost fields.',
+  ),
   conflicts: described(v.array(ConflictResource), MEANINGS.conflicts),
 });
 
@@ -126,13 +130,15 @@ export function documentResource(document_key: string, state: DocumentState): v.
 export const fieldsHeld = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
-/** The conflicts for a token without `read`: only fields of its request, without the values of other writers. */
+/**
+ * The conflicts for a token without `read`: only fields of its request, without the values of other writers. `theirs` is the side
+ * of the other writers.
+ */
 export function withoutOthersValues(
-  conflicts: readonly Conflict[],
+  conflicts: readonly ShownConflict[],
   fields: Fields,
-  onConflict: OnConflict,
+  theirs: 'winner' | 'loser',
 ): ShownConflict[] {
-  const theirs = onConflict === 'last_write_wins' ? 'loser' : 'winner';
   return conflicts
     .filter(({ field }) => Object.hasOwn(fields, field))
     .map((conflict) => {
@@ -140,6 +146,10 @@ export function withoutOthersValues(
       return { ...conflict, [theirs]: side };
     });
 }
+
+/** The value of a field, if the document has it. Customers choose the names of fields, so `__proto__` is a valid name. */
+export const fieldIn = (fields: Fields, field: string): Json | undefined =>
+  Object.hasOwn(fields, field) ? fields[field] : undefined;
 
 export const etagOf = ({ revision }: Pick<DocumentState, 'revision'>): string => `"${revision}"`;
 

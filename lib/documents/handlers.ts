@@ -1,23 +1,21 @@
 import type { Backend } from '../aws/backend.ts';
-import { MAX_EVENT_BYTES } from '../events/event.ts';
 import { type Caller, documentKeyOf, may, originOf, rangesFor, reaches } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { createPageBudget, page } from '../http/page.ts';
-import { invalid, notFound, Problem } from '../http/problems.ts';
+import { notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
-import type { Handlers, OperationResponse } from '../http/serve.ts';
+import type { Handlers, IdempotencyWrites, OperationResponse } from '../http/serve.ts';
 import {
   type DocumentState,
   documentResource,
   etagOf,
   type Fields,
   fieldsHeld,
-  MAX_DOCUMENT_BYTES,
-  MAX_FIELDS,
   withoutOthersValues,
 } from './document.ts';
-import type { Merge, Write } from './merge.ts';
-import { walkDocuments } from './pages.ts';
+import type { Write } from './document-write.ts';
+import { walk } from './pages.ts';
+import { type Accepted, isRejected, problemOf, type WriteOutcome } from './rejections.ts';
 import { documents as documentsIn, toState, writeDocument } from './store.ts';
 
 type DocumentHandlers = Pick<
@@ -41,22 +39,32 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
       return matched ? { status: 304, headers } : { body: documentResource(key, state), headers };
     },
 
-    async putDocument(request) {
-      return respond(request.caller, await write(request, { op: 'put', fields: request.body.fields }), () => ({}));
+    async putDocument(request, idempotencyWrites) {
+      const { caller, path, body } = request;
+      const respond = (written: Accepted) => documentResponse(caller, path.key, body.fields, written);
+      return write(request, { op: 'put', fields: body.fields }, idempotencyWrites, respond);
     },
 
-    async patchDocument(request) {
-      const { fields, base_revision: baseRevision, on_conflict: onConflict } = request.body;
-      const written = await write(request, { op: 'patch', fields, baseRevision, onConflict });
-      return respond(request.caller, written, ({ conflicts }) => ({
-        conflicts: may(request.caller, 'read') ? conflicts : withoutOthersValues(conflicts, fields, onConflict),
-      }));
+    async patchDocument(request, idempotencyWrites) {
+      const { caller, path, body } = request;
+      const { fields, base_revision: baseRevision, on_conflict: onConflict } = body;
+      const patch = { op: 'patch', fields, baseRevision, onConflict } as const;
+      return write(request, patch, idempotencyWrites, (written) => {
+        const response = documentResponse(caller, path.key, fields, written);
+        if (response instanceof Problem) return response;
+        const deleted = written.outcome === 'stays_deleted';
+        const theirs = onConflict === 'last_write_wins' && !deleted ? 'loser' : 'winner';
+        const conflicts = may(caller, 'read')
+          ? written.conflicts
+          : withoutOthersValues(written.conflicts, fields, theirs);
+        return { ...response, body: { ...response.body, deleted, conflicts } };
+      });
     },
 
-    async deleteDocument(request) {
-      const written = await write(request, { op: 'delete' });
-      if (written instanceof Problem) return written;
-      return written.merged.outcome === 'changed' ? {} : notFound('document');
+    async deleteDocument(request, idempotencyWrites) {
+      return write(request, { op: 'delete' }, idempotencyWrites, ({ outcome }) =>
+        outcome === 'changed' ? {} : notFound('document'),
+      );
     },
 
     listDocuments: (request) =>
@@ -66,7 +74,7 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
         const ranges = rangesFor(caller, prefix === undefined ? ['*'] : [prefix, `${prefix}:*`]);
         const data: ReturnType<typeof documentResource>[] = [];
         const budget = createPageBudget();
-        const next = await walkDocuments(documents.list, { space, ranges, limit, after }, (key, item) => {
+        const next = await walk(documents.list, { space, ranges, limit, after }, (key, item) => {
           if (item.deleted === true || !reaches(caller, key)) return 'more';
           const resource = documentResource(key, toState(item));
           if (!budget.takes(resource)) return 'no room';
@@ -76,80 +84,46 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
       }),
   };
 
-  type Written = {
-    key: string;
-    change: Fields;
-    merged: Exclude<Merge, { outcome: 'conflict' | 'future_base' | 'too_large' }>;
-  };
-
-  async function write(
+  /** Writes a document and the response under the idempotency key in one transaction. */
+  async function write<Response extends OperationResponse>(
     request: Request<unknown, unknown, 'key'>,
     change: Partial<Write> & Pick<Write, 'op'>,
-  ): Promise<Written | Problem> {
+    idempotencyWrites: IdempotencyWrites,
+    respond: (written: Accepted) => Response | Problem,
+  ): Promise<Response | Problem> {
     const key = documentKeyOf(request);
     if (key instanceof Problem) return key;
-    const common = {
+    const responseTo = (outcome: WriteOutcome) => (isRejected(outcome) ? problemOf(outcome) : respond(outcome));
+    const written = await writeDocument(backend, request.space, {
       documentKey: key,
       fields: {},
       baseRevision: undefined,
       onConflict: 'last_write_wins',
       origin: originOf(request),
       syncId: null,
-    } as const;
-    const merged = await writeDocument(backend, request.space, { ...common, ...change }, (current) =>
-      precondition(request, current),
-    );
-    if (merged instanceof Problem) return merged;
-    switch (merged.outcome) {
-      case 'conflict':
-        return new Problem(
-          'conflict',
-          `Read the document, resolve the conflicts and send the change again. Fields that changed since base_revision: ${merged.conflicts.map(({ field }) => field).join(', ')}.`,
-        );
-      case 'future_base':
-        return invalid([{ field: 'base_revision', detail: 'is greater than the revision of the document' }]);
-      case 'too_large':
-        return tooLarge();
-      case 'events_too_large':
-        return eventsTooLarge();
-      default:
-        return { key, change: change.fields ?? {}, merged };
-    }
-  }
-
-  // A token with only `write` receives the content of its request, and nothing that needs `read`.
-  function respond<More extends object>(
-    caller: Caller,
-    written: Written | Problem,
-    more: (merged: Written['merged']) => More,
-  ): OperationResponse<ReturnType<typeof documentResource> & More> | Problem {
-    if (written instanceof Problem) return written;
-    const { key, change, merged } = written;
-    const { state } = merged;
-    if (!state || state.deleted) return notFound('document');
-    const created = merged.outcome === 'changed' && merged.created;
-    return {
-      status: created ? 201 : 200,
-      body: {
-        ...documentResource(key, may(caller, 'read') ? state : { ...state, fields: fieldsHeld(change) }),
-        ...more(merged),
+      ...change,
+      admit: (current) => precondition(request, current),
+      also(outcome) {
+        const response = responseTo(outcome);
+        return response instanceof Problem ? [] : idempotencyWrites(response);
       },
-      headers: { ETag: etagOf(state) },
-    };
+    });
+    return written instanceof Problem ? written : responseTo(written);
   }
 }
 
-const tooLarge = () =>
-  new Problem(
-    'payload_too_large',
-    `Reduce the document to at most ${MAX_FIELDS} fields and ${MAX_DOCUMENT_BYTES} bytes.`,
-  );
-
-const eventsTooLarge = () =>
-  new Problem(
-    'payload_too_large',
-    `Change fewer fields in one request. The events of this write would exceed ${MAX_EVENT_BYTES} bytes.`,
-  );
+/** A token with only `write` receives the content of its request, and nothing that needs `read`. */
+function documentResponse(caller: Caller, key: string, change: Fields, written: Accepted) {
+  const { state } = written;
+  const isLost = written.outcome === 'stays_deleted';
+  if (!state || (state.deleted && !isLost)) return notFound('document');
+  const isShown = isLost || may(caller, 'read');
+  return {
+    status: written.outcome === 'changed' && written.created ? 201 : 200,
+    body: documentResource(key, isShown ? state : { ...state, fields: fieldsHeld(change) }),
+    headers: { ETag: etagOf(state) },
+  };
+}
 
 /** RFC 9110 §13.1.1 and §13.1.2: `*` is any document that exists. */
 function precondition({ headers }: Request, current: DocumentState | undefined): Problem | undefined {

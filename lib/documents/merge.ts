@@ -1,64 +1,52 @@
-import type { EventData } from '../events/data.ts';
 import type { Json } from '../json.ts';
 import {
   type Conflict,
   type DocumentState,
   type Fields,
+  fieldIn,
   MAX_DOCUMENT_BYTES,
   MAX_FIELDS,
   type Mark,
-  type OnConflict,
   sameJson,
 } from './document.ts';
+import { conflictEvents, type DocumentEvent, eventsOf, type Write } from './document-write.ts';
+import { nextRevision } from './epochs.ts';
 
 /** The maximum bytes of marks in a document. Above it, the marks of the fields that were removed first are dropped. */
 const MAX_MARKS_BYTES = 214 * 1024;
 
-/** A requested change. `put` replaces all fields, `patch` the given ones (`null` removes a field), and `delete` removes all. */
-export interface Write {
-  op: 'put' | 'patch' | 'delete';
-  documentKey: string;
-  /** Empty for a `delete`. */
-  fields: Fields;
-  /** The revision that the writer had seen. The default is the current one. */
-  baseRevision: number | undefined;
-  onConflict: OnConflict;
-  origin: string;
-  syncId: string | null;
-}
-
-type DocumentEvent = {
-  [Type in 'document.created' | 'document.changed' | 'document.deleted' | 'sync.conflict']: {
-    type: Type;
-    data: EventData<Type>;
-  };
-}['document.created' | 'document.changed' | 'document.deleted' | 'sync.conflict'];
-
 export type Merge =
   | { outcome: 'changed'; state: DocumentState; created: boolean; conflicts: Conflict[]; events: DocumentEvent[] }
   | { outcome: 'unchanged'; state: DocumentState | undefined; conflicts: Conflict[] }
+  /** A deletion won over a patch. Nothing changes, but the conflicts have an event. */
+  | { outcome: 'stays_deleted'; state: DocumentState; conflicts: Conflict[]; events: DocumentEvent[] }
   | { outcome: 'conflict'; conflicts: Conflict[] }
   | { outcome: 'future_base' }
   | { outcome: 'too_large' };
 
 /**
  * Applies a write to the stored document. A field conflicts if it has changed after `baseRevision` to a value other than the
- * requested one. `null` means absent, so a `null` in a put removes the field. An effective write raises the revision by one. A
- * write that changes nothing has no event.
+ * requested one. `null` means absent, so a `null` in a put removes the field. A patch does not create a document again that was
+ * deleted after `baseRevision`, because it is not a whole document. An effective write raises the revision by one, or to the
+ * first one of a new epoch. A write that changes nothing has no event, except if a deletion won.
  */
-export function merge(current: DocumentState | undefined, write: Write, nowMs: number): Merge {
-  const { baseRevision, onConflict } = write;
+export function merge(current: DocumentState | undefined, write: Write, nowMs: number, epoch: number): Merge {
+  const { baseRevision, onConflict, ownRevisions } = write;
   const stored = current ?? { ...EMPTY, createdAt: nowMs, updatedAt: nowMs };
   if (baseRevision !== undefined && baseRevision > stored.revision) return { outcome: 'future_base' };
+  const isNews = ([revision]: Mark): boolean =>
+    baseRevision !== undefined && revision > baseRevision && !ownRevisions?.has(revision);
   const differing = Object.entries(wanted(stored.fields, write)).filter(
-    ([field, value]) => !sameJson(own(stored.fields, field), value),
+    ([field, value]) => !sameJson(fieldIn(stored.fields, field), value),
   );
-  const disputed = new Set(
-    differing
-      .map(([field]) => field)
-      .filter((field) => baseRevision !== undefined && markOf(stored, field)[0] > baseRevision),
-  );
-  const revision = stored.revision + 1;
+  if (write.op === 'patch' && stored.deleted && isNews(stored.floor) && differing.length > 0) {
+    const lost = differing.map(([field, value]) => keptConflict(stored, write, field, value));
+    if (onConflict === 'reject') return { outcome: 'conflict', conflicts: lost };
+    const events = conflictEvents(stored, write, lost);
+    return { outcome: 'stays_deleted', state: stored, conflicts: lost, events };
+  }
+  const disputed = new Set(differing.map(([field]) => field).filter((field) => isNews(markOf(stored, field))));
+  const revision = nextRevision(stored.revision, epoch);
   const conflicts = differing.flatMap(([field, value]) =>
     disputed.has(field) ? [conflictOf(stored, write, revision, field, value)] : [],
   );
@@ -75,10 +63,6 @@ export function merge(current: DocumentState | undefined, write: Write, nowMs: n
 
 const EMPTY = { revision: 0, fields: {}, marks: {}, floor: [0, ''] as Mark, deleted: true };
 
-// Customers choose the names of fields, so `__proto__` is a valid name.
-const own = (fields: Fields, field: string): Json | undefined =>
-  Object.hasOwn(fields, field) ? fields[field] : undefined;
-
 function wanted(stored: Fields, { op, fields }: Write): Fields {
   if (op === 'patch') return fields;
   const removed = Object.keys(stored).map((field): [string, Json] => [field, null]);
@@ -89,11 +73,16 @@ const markOf = ({ marks, floor }: DocumentState, field: string): Mark =>
   Object.hasOwn(marks, field) ? (marks[field] as Mark) : floor;
 
 function conflictOf(stored: DocumentState, write: Write, revision: number, field: string, value: Json): Conflict {
-  const [theirRevision, theirOrigin] = markOf(stored, field);
-  const theirs = { value: own(stored.fields, field) ?? null, origin: theirOrigin, revision: theirRevision };
-  const isKept = write.onConflict !== 'last_write_wins';
-  const ours = { value, origin: write.origin, revision: isKept ? (write.baseRevision ?? 0) : revision };
-  return isKept ? { field, winner: theirs, loser: ours } : { field, winner: ours, loser: theirs };
+  const kept = keptConflict(stored, write, field, value);
+  if (write.onConflict !== 'last_write_wins') return kept;
+  return { field, winner: { ...kept.loser, revision }, loser: kept.winner };
+}
+
+/** A conflict that the stored document wins. */
+function keptConflict(stored: DocumentState, write: Write, field: string, value: Json): Conflict {
+  const [revision, origin] = markOf(stored, field);
+  const winner = { value: fieldIn(stored.fields, field) ?? null, origin, revision };
+  return { field, winner, loser: { value, origin: write.origin, revision: write.baseRevision ?? 0 } };
 }
 
 // A put creates a missing document, even without fields. A delete that lost a conflict deletes nothing.
@@ -149,32 +138,4 @@ function withoutOldMarks(state: DocumentState): DocumentState {
   const floor = removed[newest.length]?.[1] ?? state.floor;
   const present = Object.entries(state.marks).filter(([field]) => Object.hasOwn(state.fields, field));
   return { ...state, marks: Object.fromEntries([...present, ...newest]), floor };
-}
-
-function eventsOf(
-  stored: DocumentState,
-  state: DocumentState,
-  write: Write,
-  applied: [string, Json][],
-  conflicts: Conflict[],
-): DocumentEvent[] {
-  const { documentKey: document_key, origin, syncId: sync_id, baseRevision, onConflict: resolution } = write;
-  const { revision, fields } = state;
-  const events: DocumentEvent[] = [];
-  if (write.op === 'delete') events.push({ type: 'document.deleted', data: { document_key, revision, origin } });
-  else if (stored.deleted) events.push({ type: 'document.created', data: { document_key, revision, fields, origin } });
-  else {
-    const changes = applied.map(([field, value]) => ({
-      field,
-      old_value: own(stored.fields, field) ?? null,
-      new_value: value,
-      origin,
-    }));
-    events.push({ type: 'document.changed', data: { document_key, changes, revision } });
-  }
-  if (conflicts.length > 0) {
-    const data = { document_key, revision, base_revision: baseRevision ?? 0, sync_id, resolution, conflicts };
-    events.push({ type: 'sync.conflict', data });
-  }
-  return events;
 }

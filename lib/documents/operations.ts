@@ -62,6 +62,7 @@ export const documentOperations = {
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: DocumentResource, 201: DocumentResource },
     location: '/v1/documents/{document_key}',
+    idempotencyKey: true,
     problems: ['document_not_allowed', 'precondition_failed'],
   }),
   patchDocument: operation({
@@ -76,6 +77,7 @@ export const documentOperations = {
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: MergedDocument, 201: MergedDocument },
     location: '/v1/documents/{document_key}',
+    idempotencyKey: true,
     problems: ['document_not_allowed', 'precondition_failed', 'conflict'],
   }),
   deleteDocument: operation({
@@ -86,6 +88,7 @@ export const documentOperations = {
     summary: 'Delete a document',
     headers: writing,
     responses: { 204: null },
+    idempotencyKey: true,
     problems: ['document_not_allowed', 'precondition_failed'],
   }),
   sync: operation({
@@ -97,7 +100,7 @@ export const documentOperations = {
     body: SyncRequest,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: SyncResponse },
-    problems: ['document_not_allowed', 'invalid_cursor', 'conflict'],
+    problems: ['document_not_allowed', 'invalid_cursor', 'conflict', 'resync_required'],
   }),
   renewConnection: operation({
     ...reads,

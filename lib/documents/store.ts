@@ -1,20 +1,20 @@
 import type { Backend } from '../aws/backend.ts';
-import { all, any, type Condition, is, isAbsent, isAtLeast, isNew, put, remove, update } from '../aws/expressions.ts';
-import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
+import { check, is, isNew, put } from '../aws/expressions.ts';
+import { type Item, type ItemKey, itemKey, keyOf, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
-import { queue } from '../aws/queue.ts';
-import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
+import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
-import { EVENT_RETENTION_MS, isTooLarge, newEvent, type StoredEvent } from '../events/event.ts';
+import { isTooLarge, newEvent, type StoredEvent } from '../events/event.ts';
 import { putEvent } from '../events/store.ts';
 import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
-import type { CheckMessage, ConnectionRecord } from './connections.ts';
+import { LOGGED_MS, partsOf, placeOf } from './change-log.ts';
 import type { DocumentState } from './document.ts';
-import { type Write as DocumentWrite, type Merge, merge } from './merge.ts';
+import type { Write as DocumentWrite } from './document-write.ts';
+import { merge } from './merge.ts';
 import type { KeyRange } from './patterns.ts';
-import { CYCLE_REPEAT_MS, type CycleClaim } from './sync.ts';
+import type { WriteOutcome } from './rejections.ts';
 
 /** Documents, including deleted ones. Their JSON is stored as text, so that no number loses digits. */
 export function documents(table: Table) {
@@ -31,14 +31,23 @@ export function documents(table: Table) {
     },
 
     /** Lists the items of documents. `toState` parses them, so that only needed documents are parsed. */
-    list: listOf(itemKey.document),
+    list: listOf(itemKey.document, ({ sk }) => sk),
 
     /** Lists the revisions of documents, also of deleted ones. They show changes in few bytes. */
-    revisions: listOf(itemKey.revision),
+    revisions: listOf(itemKey.revision, ({ sk }) => sk),
+
+    /** Lists the entries of the log of changes. */
+    changes: listOf(
+      (space, place) => {
+        const { partition, entry } = partsOf(place);
+        return itemKey.change(space, partition, entry);
+      },
+      ({ pk, sk }) => pk.slice(-1) + sk,
+    ),
 
     /**
-     * Stores the new state and its events in one transaction, if the document still has that revision. 0 means that it never
-     * existed.
+     * Stores the new state, its events and `also` in one transaction, if the document still has the revision `before`. 0 means
+     * that it never existed.
      */
     async save(
       space: Space,
@@ -46,6 +55,7 @@ export function documents(table: Table) {
       before: number,
       state: DocumentState,
       events: readonly StoredEvent[],
+      also: readonly Write[] = [],
     ): Promise<boolean> {
       const { fields, marks, ...rest } = state;
       const Item = {
@@ -54,50 +64,55 @@ export function documents(table: Table) {
         fields: JSON.stringify(fields),
         marks: JSON.stringify(marks),
       };
+      const { revision, updatedAt } = state;
+      const { partition, entry } = partsOf(placeOf(documentKey, updatedAt));
       const saved = put(Item, before === 0 ? isNew : is('revision', before));
-      const listed = put({ ...itemKey.revision(space, documentKey), revision: state.revision });
-      return (await table.write([saved, listed, ...events.map(putEvent)])).length === 0;
+      const listed = put({ ...itemKey.revision(space, documentKey), revision, updatedAt });
+      const logged = put({
+        ...itemKey.change(space, partition, entry),
+        expires: timeToLive(updatedAt + LOGGED_MS),
+      });
+      return (await table.write([saved, listed, logged, ...events.map(putEvent), ...also])).length === 0;
     },
 
-    async claimCycle(space: Space, syncId: string, { credentialId, fingerprint, nowMs }: CycleClaim): Promise<boolean> {
-      const claimed = { credentialId, fingerprint, expires: timeToLive(nowMs + EVENT_RETENTION_MS) };
-      const isRepeated = all(is('fingerprint', fingerprint), isAtLeast('completedAt', nowMs - CYCLE_REPEAT_MS));
-      const isClaimable = all(isFreeFor(credentialId), any(isAbsent('completedAt'), isRepeated));
-      return (await table.write([update(itemKey.sync(space, syncId), claimed, isClaimable)])).length === 0;
-    },
-
-    async complete(space: Space, syncId: string, credentialId: string, event: StoredEvent): Promise<void> {
-      const expires = timeToLive(event.at + EVENT_RETENTION_MS);
-      const completed = { credentialId, completedAt: event.at, expires };
-      const isOpen = all(isAbsent('completedAt'), isFreeFor(credentialId));
-      const complete = update(itemKey.sync(space, syncId), completed, isOpen);
-      await table.write([complete, putEvent(event)]);
+    /** Stores events and `also` in one transaction, if the document still has the revision. */
+    async publish(
+      space: Space,
+      documentKey: string,
+      { revision }: DocumentState,
+      events: readonly StoredEvent[],
+      also: readonly Write[],
+    ): Promise<boolean> {
+      const unchanged = check(itemKey.document(space, documentKey), is('revision', revision));
+      return (await table.write([unchanged, ...events.map(putEvent), ...also])).length === 0;
     },
   };
 
   /**
-   * Lists the next items after `after` from one of the ranges, at most `limit` or 1 MB. The ranges are in order. `next` is the
-   * position of the next page, if there is one, and `isCut` says that it is in the same range.
+   * Lists the next items after the place `after` in one of the ranges of places, at most `limit` or 1 MB. The ranges are in order.
+   * `next` is the place of the next page, if there is one, and `isCut` says that it is in the same range.
    */
-  function listOf(keyOf: (space: Space, documentKey: string) => ItemKey) {
+  function listOf(keyAt: (space: Space, place: string) => ItemKey, placeIn: (key: ItemKey) => string) {
     return async (space: Space, ranges: readonly KeyRange[], limit: number, after = '') => {
       const i = ranges.findIndex(({ last }) => after < last);
       const range = ranges[i];
       if (!range) return { items: [], next: undefined, isCut: false };
+      const first = keyAt(space, range.first);
       const { items, next } = await table.query({
-        ...rangeQuery(keyOf(space, '').pk, range),
+        ...rangeQuery(first.pk, { first: first.sk, last: keyAt(space, range.last).sk }),
         Limit: limit,
         // DynamoDB rejects a position outside the range.
-        after: after >= range.first ? keyOf(space, after) : undefined,
+        after: after >= range.first ? keyAt(space, after) : undefined,
       });
       const end = i + 1 < ranges.length ? range.last : undefined;
-      return { items, next: next?.sk ?? end, isCut: next !== undefined };
+      return {
+        items: items.map((item) => ({ place: placeIn(keyOf(item)), item })),
+        next: next ? placeIn(next) : end,
+        isCut: next !== undefined,
+      };
     };
   }
 }
-
-/** A sync cycle whose id is not taken. */
-const isFreeFor = (credentialId: string): Condition => any(isAbsent('credentialId'), is('credentialId', credentialId));
 
 export function toState(item: Item): DocumentState {
   const { pk: _, sk: __, ...rest } = item;
@@ -110,75 +125,46 @@ export function toState(item: Item): DocumentState {
 
 export type Documents = ReturnType<typeof documents>;
 
+/** A write of a document, and what a caller adds to it. */
+interface DocumentChange<Response> extends DocumentWrite {
+  /**
+   * Returns the response without a write, for example if a precondition is false. It runs again if the document has changed since,
+   * and `tries` counts the runs.
+   */
+  admit(current: DocumentState | undefined, tries: number): Response | undefined | Promise<Response | undefined>;
+  /** Further writes of the same transaction. */
+  also(outcome: WriteOutcome): readonly Write[];
+}
+
 /**
- * Reads, merges and saves a document, and repeats this after a concurrent write. `admit` checks preconditions,
- * and returns the rejection if they are false. Throws a
- * `ConflictError` if other writers were always faster. Nothing was changed then.
+ * Reads, merges and saves a document, and repeats this after a concurrent write. `also` is stored together with the change, or alone
+ * if nothing changes. Throws a `ConflictError` if other writers were always faster. Nothing was changed then.
  */
-export async function writeDocument<Rejection>(
+export async function writeDocument<Response>(
   { table, clock, random }: Backend,
   space: Space,
-  write: DocumentWrite,
-  admit: (current: DocumentState | undefined) => Rejection | undefined,
-): Promise<Merge | { outcome: 'events_too_large' } | Rejection> {
-  const { get, save } = documents(table);
+  change: DocumentChange<Response>,
+): Promise<WriteOutcome | Response> {
+  const { documentKey, admit, also } = change;
+  const { get, save, publish } = documents(table);
+  const epoch = await table.epoch();
+  let tries = 0;
   return optimistically(async () => {
-    const current = await get(space, write.documentKey);
-    const rejection = admit(current);
-    if (rejection !== undefined) return rejection;
+    const current = await get(space, documentKey);
+    const response = await admit(current, ++tries);
+    if (response !== undefined) return response;
     const now = clock();
-    const merged = merge(current, write, now);
-    if (merged.outcome !== 'changed') return merged;
-    const events = merged.events.map((event) => newEvent({ ...space, at: now, ...event }, random));
-    if (events.some(isTooLarge)) return { outcome: 'events_too_large' };
-    return (await save(space, write.documentKey, current?.revision ?? 0, merged.state, events)) ? merged : undefined;
+    const merged = merge(current, change, now, epoch);
+    const events =
+      'events' in merged ? merged.events.map((event) => newEvent({ ...space, at: now, ...event }, random)) : [];
+    const outcome = events.some(isTooLarge) ? ({ outcome: 'events_too_large' } as const) : merged;
+    const more = also(outcome);
+    const store = async (): Promise<boolean> => {
+      if (outcome.outcome === 'changed')
+        return save(space, documentKey, current?.revision ?? 0, outcome.state, events, more);
+      if (outcome.outcome === 'stays_deleted') return publish(space, documentKey, outcome.state, events, more);
+      return more.length === 0 || (await table.write(more)).length === 0;
+    };
+    return (await store()) ? outcome : undefined;
   });
-}
-
-/** The table deletes an expired connection without a check after a day. */
-const KEPT_MS = 24 * 60 * 60 * 1000;
-
-/** The stored connections. When two callers renew or end one lease concurrently, one of them succeeds. */
-export function connections(table: Table) {
-  // The record that was read must be unchanged, so one of two concurrent writers succeeds.
-  const isUnchanged = ({ expiresAt, connectedAt }: ConnectionRecord): Condition =>
-    all(is('expiresAt', expiresAt), is('connectedAt', connectedAt));
-
-  const removal = (record: ConnectionRecord) => remove(itemKey.connection(record, record.id), isUnchanged(record));
-
-  return {
-    async get(space: Space, id: string): Promise<ConnectionRecord | undefined> {
-      return (await table.get(itemKey.connection(space, id))) as ConnectionRecord | undefined;
-    },
-
-    /**
-     * Replaces the record that was read, and stores the event of an earlier lease that expired. The new record can have another
-     * id. `false` if the record has changed.
-     */
-    async put(
-      before: ConnectionRecord | undefined,
-      record: ConnectionRecord,
-      lost: readonly StoredEvent[],
-    ): Promise<boolean> {
-      const Item = {
-        ...itemKey.connection(record, record.id),
-        ...record,
-        expires: timeToLive(record.expiresAt + KEPT_MS),
-      };
-      const isMoved = before && before.id !== record.id;
-      const renewed = isMoved ? [removal(before), put(Item, isNew)] : [put(Item, before ? isUnchanged(before) : isNew)];
-      return (await table.write([...renewed, ...lost.map(putEvent)])).length === 0;
-    },
-
-    /** Removes the record that was read, and stores its event. `false` if the record has changed. */
-    async remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean> {
-      return (await table.write([removal(before), ...lost.map(putEvent)])).length === 0;
-    },
-  };
-}
-
-/** Schedules checks of connections. Their messages arrive at least once. */
-export function checkQueue(runtime: Pick<Runtime, 'variables' | 'client'>) {
-  const { send } = queue(runtime, 'CHECKS_QUEUE_URL');
-  return (body: CheckMessage, delaySeconds: number): Promise<void> => send({ body, delaySeconds });
 }

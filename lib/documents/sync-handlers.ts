@@ -1,154 +1,141 @@
 import type { Backend } from '../aws/backend.ts';
-import { ConflictError } from '../errors.ts';
 import { newEvent } from '../events/event.ts';
-import { credentialOf, may, reaches } from '../http/caller.ts';
+import { may, ownerOf } from '../http/caller.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
-import { fingerprintOf } from '../http/idempotency-store.ts';
-import { createPageBudget, MAX_PAGE_BYTES } from '../http/page.ts';
-import { documentNotAllowed, Problem, type ProblemCode } from '../http/problems.ts';
+import { MAX_PAGE_BYTES } from '../http/page.ts';
+import { documentNotAllowed, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
-import { type Conflict, withoutOthersValues } from './document.ts';
-import { pull } from './pages.ts';
+import { Checkpoint, CYCLE_MS, Cycle, checkpointOf, isRepeatable, newCycle, withShorterWalk } from './cycle.ts';
+import { cycles as cyclesIn } from './cycle-store.ts';
+import { type Pull, pull } from './pages.ts';
 import { covers } from './patterns.ts';
-import { documents as documentsIn, writeDocument } from './store.ts';
-import { Cycle, type Push, type PushResult } from './sync.ts';
+import { pushing } from './push-handlers.ts';
+import { documents as documentsIn } from './store.ts';
+import { patternsOf } from './sync.ts';
 
 const PUSHING = 'Push with an admin, live or test key, or with a scoped token that has write.';
 const PULLING = 'Sync without pushes with any key, or with a scoped token that has read.';
 
-/** The bytes of results after which no more changes are pushed, because one result can fill half of a response. */
-const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;
+const NONE: ReadonlyMap<string, number> = new Map();
+
+type SyncRequest = Parameters<Handlers<'documents'>['sync']>[0];
 
 /**
- * Applies each push independently. Then returns the documents of the pattern that differ from the known revisions, in pages. A
- * cycle of a credential without `write` claims no sync id and publishes no event.
+ * Applies each push independently. Then returns the documents of the patterns that the node does not have, in pages. A cycle of a
+ * credential without `write` claims no sync id and publishes no event.
  */
 export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'sync'> {
-  const { table, clock, random, reportFailure } = backend;
+  const { table, clock, random } = backend;
   const documents = documentsIn(table);
+  const cycles = cyclesIn(table);
   const cursors = cursorsOf(table, random);
+  const push = pushing(backend);
 
   return {
     async sync(request) {
       const { body, caller, space } = request;
+      const patterns = patternsOf(body);
       const { token } = caller;
-      if (token && !token.documents.some((pattern) => covers(pattern, body.pattern))) return documentNotAllowed();
+      const isCovered = (inner: string): boolean => !token || token.documents.some((outer) => covers(outer, inner));
+      if (!patterns.every(isCovered)) return documentNotAllowed();
       const needed = body.push.length > 0 ? 'write' : 'read';
       if (!may(caller, needed)) return new Problem('insufficient_permissions', needed === 'write' ? PUSHING : PULLING);
 
-      const cycle = await begin(request);
-      if (cycle instanceof Problem) return cycle;
-      const { results, bytes } = await pushAll(request, cycle.syncId);
+      const begun = await begin(request);
+      if (begun instanceof Problem) return begun;
+      const { cycle, isRepeated } = begun;
+      const isNamed = body.sync_id !== undefined || body.cursor !== undefined;
+      const pushed = await push(request, cycle, { isRepeatable: isNamed, isRepeated });
+      if (pushed instanceof Problem) return pushed;
+      const { results, bytes } = pushed;
       // A token with only `write` receives no changes.
-      const { changes, next } = may(caller, 'read')
-        ? await pull(documents, { ...body, space, after: cycle.after, bytesMax: MAX_PAGE_BYTES - bytes })
-        : { changes: [], next: undefined };
+      const { changes, next, walked } = may(caller, 'read')
+        ? await pull(documents, cycle, pullOf(request, patterns, MAX_PAGE_BYTES - bytes))
+        : { changes: [], next: undefined, walked: 0 };
       const soFar: Cycle = {
         ...cycle,
+        page: cycle.page + 1,
         pushed: cycle.pushed + results.filter(({ status }) => status === 'applied' || status === 'merged').length,
         pulled: cycle.pulled + changes.length,
         conflicts: cycle.conflicts + results.reduce((sum, { conflicts }) => sum + conflicts.length, 0),
+        walked: cycle.walked + walked,
         after: next,
       };
       const response = { sync_id: cycle.syncId, results, changes };
       if (next === undefined) {
         if (may(caller, 'write')) await complete(request, soFar);
-        return { body: { ...response, cursor: null, has_more: false } };
+        const checkpoint = may(caller, 'read') ? await checkpointFor(request, soFar) : null;
+        return { body: { ...response, cursor: null, has_more: false, checkpoint } };
       }
-      const cursor = await cursors.seal(space.projectId, scopeOf(request), JSON.stringify(soFar));
-      return { body: { ...response, cursor, has_more: true } };
+      const state = JSON.stringify(withShorterWalk(soFar, clock()));
+      const cursor = await cursors.seal(space.projectId, cursorScope(request), state);
+      return { body: { ...response, cursor, has_more: true, checkpoint: null } };
     },
   };
 
-  async function begin(request: SyncRequest): Promise<Cycle | Problem> {
-    const { cursor, sync_id } = request.body;
-    if (cursor === undefined) {
-      const startedAt = clock();
-      const isOwn =
-        sync_id === undefined ||
-        !may(request.caller, 'write') ||
-        (await documents.claimCycle(request.space, sync_id, {
-          credentialId: credentialOf(request.caller),
-          fingerprint: fingerprintOf('sync', request),
-          nowMs: startedAt,
-        }));
-      if (!isOwn)
-        return new Problem(
-          'conflict',
-          'Use a different sync_id, or omit it. This one names a completed cycle, or belongs to another credential.',
-        );
-      return { syncId: sync_id ?? sortableId('syn', startedAt, random), startedAt, pushed: 0, pulled: 0, conflicts: 0 };
-    }
-    const position = await cursors.open(request.space.projectId, scopeOf(request), cursor);
-    const cycle = check(Cycle, JSON.parse(position ?? 'null'));
-    return 'value' in cycle ? cycle.value : new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
+  type Begun = { cycle: Cycle; isRepeated: boolean };
+
+  async function begin(request: SyncRequest): Promise<Begun | Problem> {
+    const { cursor, since } = request.body;
+    if (cursor !== undefined) return continued(request, cursor);
+    const checkpoint = since === undefined ? undefined : await openCheckpoint(request, since);
+    return checkpoint instanceof Problem ? checkpoint : started(request, checkpoint);
   }
 
-  async function pushAll(request: SyncRequest, syncId: string): Promise<{ results: PushResult[]; bytes: number }> {
-    const results: PushResult[] = [];
-    const budget = createPageBudget(Number.POSITIVE_INFINITY);
-    for (const push of request.body.push) {
-      const hasRoom = budget.bytes() <= MAX_RESULT_BYTES;
-      const result = hasRoom ? await tryToApply(request, push, syncId) : rejected(push, 'payload_too_large');
-      budget.takes(result);
-      results.push(result);
-    }
-    return { results, bytes: budget.bytes() };
+  async function started(request: SyncRequest, checkpoint: Checkpoint | undefined): Promise<Begun | Problem> {
+    const { caller, space } = request;
+    const { sync_id: name } = request.body;
+    const startedAt = clock();
+    const fresh = newCycle(name ?? sortableId('syn', startedAt, random), startedAt, checkpoint);
+    if (name === undefined || !may(caller, 'write')) return { cycle: fresh, isRepeated: false };
+    const owner = ownerIn(request);
+    const taken = await cycles.begin(space, name, { owner, startedAt });
+    if (!taken) return { cycle: fresh, isRepeated: false };
+    return isRepeatable(taken, owner, startedAt) ? { cycle: fresh, isRepeated: true } : otherCycle();
   }
 
-  // A failed push does not stop the others. It can have taken effect, and a repetition is harmless.
-  async function tryToApply(request: SyncRequest, push: Push, syncId: string): Promise<PushResult> {
-    try {
-      return await apply(request, push, syncId);
-    } catch (error) {
-      if (!(error instanceof ConflictError)) reportFailure('sync.push_failed', { request_id: request.id }, error);
-      return rejected(push, 'unavailable');
-    }
+  async function continued(request: SyncRequest, cursor: string): Promise<Begun | Problem> {
+    const { space, body } = request;
+    const state = await cursors.open(space.projectId, cursorScope(request), cursor);
+    const checked = check(Cycle, JSON.parse(state ?? 'null'));
+    if ('violations' in checked || (body.sync_id !== undefined && body.sync_id !== checked.value.syncId))
+      return new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
+    const cycle = checked.value;
+    return body.push.length > 0 && clock() - cycle.startedAt >= CYCLE_MS ? otherCycle() : { cycle, isRepeated: true };
   }
 
-  async function apply(request: SyncRequest, push: Push, syncId: string): Promise<PushResult> {
-    const { document_key, op, fields = {}, base_revision: baseRevision, on_conflict: onConflict } = push;
-    if (!reaches(request.caller, document_key)) return rejected(push, 'document_not_allowed');
-    const shown = (conflicts: Conflict[]) =>
-      may(request.caller, 'read') ? conflicts : withoutOthersValues(conflicts, fields, onConflict);
-    const write = {
-      op,
-      documentKey: document_key,
-      fields,
-      baseRevision,
-      onConflict,
-      origin: request.body.node_id,
-      syncId,
-    };
-    const merged = await writeDocument<never>(backend, request.space, write, () => undefined);
-    switch (merged.outcome) {
-      case 'conflict':
-        return rejected(push, 'conflict', shown(merged.conflicts));
-      case 'too_large':
-      case 'events_too_large':
-        return rejected(push, 'payload_too_large');
-      case 'future_base':
-        return rejected(push, 'invalid_request');
-      case 'unchanged': {
-        const revision = merged.state?.revision ?? null;
-        return { document_key, status: 'unchanged', revision, conflicts: shown(merged.conflicts) };
-      }
-      case 'changed': {
-        const status = merged.conflicts.length > 0 ? 'merged' : 'applied';
-        return { document_key, status, revision: merged.state.revision, conflicts: shown(merged.conflicts) };
-      }
-    }
+  async function openCheckpoint(request: SyncRequest, since: string): Promise<Checkpoint | Problem> {
+    const content = await cursors.open(request.space.projectId, checkpointScope(request), since);
+    const checked = check(Checkpoint, JSON.parse(content ?? 'null'));
+    if ('violations' in checked)
+      return new Problem(
+        'invalid_cursor',
+        'Pass checkpoint exactly as you received it, for the same patterns, or start again without since.',
+      );
+    if (checked.value.epoch === (await table.epoch())) return checked.value;
+    return new Problem(
+      'resync_required',
+      'Start again without since, and replace all documents of the replica. The service was restored to an earlier state.',
+    );
+  }
+
+  async function checkpointFor(request: SyncRequest, cycle: Cycle): Promise<string> {
+    const content = JSON.stringify(checkpointOf(cycle, await table.epoch()));
+    return cursors.seal(request.space.projectId, checkpointScope(request), content);
   }
 
   // Runs once per cycle, because a repeated last page finds it completed.
-  async function complete({ space, body, caller }: SyncRequest, cycle: Cycle): Promise<void> {
+  async function complete(request: SyncRequest, cycle: Cycle): Promise<void> {
+    const { space, body } = request;
     const now = clock();
+    const { pattern = null, patterns } = body;
     const data = {
       sync_id: cycle.syncId,
       node_id: body.node_id,
-      pattern: body.pattern,
+      pattern: patterns?.length === 1 ? (patterns[0] ?? null) : pattern,
+      ...(patterns && { patterns }),
       pushed: cycle.pushed,
       pulled: cycle.pulled,
       conflicts: cycle.conflicts,
@@ -156,19 +143,30 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
       completed_at: iso(now),
     };
     const event = newEvent({ ...space, at: now, type: 'sync.completed', data }, random);
-    await documents.complete(space, cycle.syncId, credentialOf(caller), event);
+    await cycles.complete(space, cycle.syncId, ownerIn(request), event);
   }
 }
 
-type SyncRequest = Parameters<Handlers<'documents'>['sync']>[0];
-
-const scopeOf = ({ space, body, caller }: SyncRequest): string =>
-  JSON.stringify(['sync', space, credentialOf(caller), body.pattern, body.node_id]);
-
-const rejected = ({ document_key }: Push, code: ProblemCode, conflicts: PushResult['conflicts'] = []): PushResult => ({
-  document_key,
-  status: 'rejected',
-  revision: null,
-  conflicts,
-  code,
+const pullOf = ({ body, space }: SyncRequest, patterns: readonly string[], bytesMax: number): Pull => ({
+  space,
+  patterns,
+  known: body.known ?? NONE,
+  limit: body.limit,
+  bytesMax,
 });
+
+const otherCycle = () =>
+  new Problem(
+    'conflict',
+    'Use a new sync_id for each cycle, or omit it. This one belongs to another client, or is older than a day.',
+  );
+
+/** A cycle belongs to the owner of the credential and to the node. */
+const ownerIn = ({ caller, body }: SyncRequest): string => JSON.stringify([ownerOf(caller), body.node_id]);
+
+// A credential without `write` claims no cycle, so its cursor must not continue with pushes.
+const cursorScope = (request: SyncRequest): string =>
+  JSON.stringify(['sync', request.space, ownerIn(request), patternsOf(request.body), may(request.caller, 'write')]);
+
+const checkpointScope = ({ space, body }: SyncRequest): string =>
+  JSON.stringify(['checkpoint', space, patternsOf(body)]);

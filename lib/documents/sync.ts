@@ -1,27 +1,17 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
-import { list } from '../lists.ts';
-import { described, integer, jsonObject, oneOf, request, resource, wholeNumber } from '../schema.ts';
+import { isJsonObject } from '../json.ts';
+import { list, uniqueList } from '../lists.ts';
+import { described, integer, jsonObject, oneOf, pathItem, request, resource, wholeNumber } from '../schema.ts';
 import { NodeId } from './connections.ts';
-import {
-  baseRevision,
-  ConflictResource,
-  DOCUMENT_KEY_SCHEMA,
-  DocumentKey,
-  fields,
-  onConflict,
-  Pattern,
-} from './document.ts';
-import { isDocumentKey } from './patterns.ts';
+import { baseRevision, ConflictResource, DocumentKey, fields, onConflict, Pattern } from './document.ts';
 
 export const MAX_PUSHES = 25;
 export const MAX_KNOWN = 2000;
+const MAX_PATTERNS = 32;
 const MAX_SYNC_PAGE = 100;
 
-/** How long the request that started a completed cycle can be repeated, because its response can be lost. */
-export const CYCLE_REPEAT_MS = 10 * 60 * 1000;
-
-const members = {
+const pushMembers = {
   document_key: described(DocumentKey, MEANINGS.documentKey),
   base_revision: described(baseRevision, MEANINGS.baseRevision),
   on_conflict: onConflict,
@@ -31,13 +21,13 @@ const opOf = <const Ops extends readonly string[]>(...ops: Ops) => described(one
 
 /** Each kind of push has its own name and members, because generators ignore members next to `oneOf`. */
 const PUSHES = [
-  request('PushWrite', { op: opOf('put', 'patch'), ...members, fields: pushed }),
-  request('PushDelete', { op: opOf('delete'), ...members }),
+  request('PushWrite', { op: opOf('put', 'patch'), ...pushMembers, fields: pushed }),
+  request('PushDelete', { op: opOf('delete'), ...pushMembers }),
 ];
 
 /** A push, whose violations are all reported, also with an unknown `op`. */
-const Push = v.pipe(
-  v.strictObject({ op: opOf('put', 'patch', 'delete'), ...members, fields: v.optional(pushed) }),
+export const Push = v.pipe(
+  v.strictObject({ op: opOf('put', 'patch', 'delete'), ...pushMembers, fields: v.optional(pushed) }),
   v.forward(
     v.check(
       ({ op, fields }) => (op === 'delete') === (fields === undefined),
@@ -45,9 +35,15 @@ const Push = v.pipe(
     ),
     ['fields'],
   ),
-  v.metadata({ alternatives: PUSHES }),
 );
 export type Push = v.InferOutput<typeof Push>;
+
+/** A push in a request. It is validated separately (`Push`), because an invalid one must not stop the others. */
+const UncheckedPush = v.pipe(v.unknown(), v.metadata({ alternatives: PUSHES }));
+
+/** The document of a push that can be invalid. */
+export const documentOf = (push: unknown): string =>
+  isJsonObject(push) && typeof push.document_key === 'string' ? push.document_key : '';
 
 const Known = v.pipe(
   jsonObject,
@@ -55,7 +51,7 @@ const Known = v.pipe(
     if (!dataset.typed) return;
     const entries = Object.entries(dataset.value);
     if (entries.length > MAX_KNOWN) addIssue({ message: `must have at most ${MAX_KNOWN} members` });
-    else if (!entries.every(([key, revision]) => isDocumentKey(key) && v.is(baseRevision, revision)))
+    else if (!entries.every(([, revision]) => v.is(baseRevision, revision)))
       addIssue({ message: 'must map document keys to revisions' });
   }),
   v.transform(
@@ -65,43 +61,75 @@ const Known = v.pipe(
     jsonSchema: {
       type: 'object',
       maxProperties: MAX_KNOWN,
-      propertyNames: DOCUMENT_KEY_SCHEMA,
       additionalProperties: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     },
   }),
 );
 
-export const SyncRequest = request('SyncRequest', {
+const members = v.strictObject({
   node_id: described(NodeId, MEANINGS.nodeId),
   sync_id: v.optional(
     described(
       v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
-      'Identifies one cycle, and belongs to the credential that used it first. Starting a completed cycle again returns 409, except that the same request can be repeated for 10 minutes. Without it, the service generates an id. For credentials without `write` it has no effect.',
+      'Identifies one cycle. Use a new one for each cycle. For 24 hours, a repeated request returns the stored result of each push, so no push takes effect twice. It belongs to the key, or to the `user` of the token, and to the node. Without it, the service generates one, and only later pages can be repeated. For credentials without `write` it has no effect.',
     ),
   ),
-  pattern: described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
-  push: described(
-    list(Push, 0, MAX_PUSHES),
-    'The changes. The service applies each independently, so a rejected one does not stop the others.',
+  pattern: v.optional(
+    described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
   ),
-  known: described(Known, 'The revision of every document that the node has.'),
+  patterns: v.optional(described(uniqueList(Pattern, 1, MAX_PATTERNS), 'Several patterns, in place of `pattern`.')),
+  push: described(
+    list(UncheckedPush, 0, MAX_PUSHES),
+    'The changes. The service applies each independently, so a rejected one does not stop the others, whatever is wrong with it.',
+  ),
+  known: v.optional(
+    described(
+      Known,
+      'The revision of every document that the node has. Send it on every page of a cycle without `since`.',
+    ),
+  ),
+  since: v.optional(
+    described(
+      v.string('must be a string'),
+      'The `checkpoint` of an earlier cycle with the same patterns, in place of `known`.',
+    ),
+  ),
   cursor: v.optional(described(v.string('must be a string'), 'The cursor of the last response of this cycle.')),
   limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
 });
+type Members = v.InferOutput<typeof members>;
+
+/** Rules about several members. */
+const combinations = v.rawCheck<Members>(({ dataset, addIssue }) => {
+  if (!dataset.typed) return;
+  const { pattern, patterns, known, since } = dataset.value;
+  const reject = (member: keyof Members, message: string) =>
+    addIssue({ message, path: [pathItem(dataset.value, member)] });
+  if (pattern === undefined && patterns === undefined) reject('pattern', 'is required');
+  if (pattern !== undefined && patterns !== undefined) reject('patterns', 'must not be sent together with pattern');
+  if (since !== undefined && known) reject('known', 'must not be sent together with since');
+});
+
+export const SyncRequest = v.pipe(members, combinations, v.title('SyncRequest'));
+
+/** The patterns of a request, in an order that does not depend on that of the request. */
+export const patternsOf = ({ pattern, patterns }: Pick<Members, 'pattern' | 'patterns'>) =>
+  pattern === undefined ? [...(patterns ?? [])].sort() : [pattern];
 
 const PUSH_STATUSES = ['applied', 'merged', 'unchanged', 'rejected'] as const;
 export const PushResult = resource('PushResult', {
-  document_key: described(v.string(), MEANINGS.documentKey),
+  document_key: described(v.string(), 'The `document_key` of the push. Empty if the push has none.'),
   status: described(
     v.picklist(PUSH_STATUSES),
-    '`merged`: applied together with concurrent changes. `rejected`: see `code`.',
+    '`merged`: applied together with concurrent changes. `unchanged`: the document already had these values, or the stored ones won. `rejected`: see `code`.',
   ),
   revision: described(
     v.nullable(wholeNumber()),
-    'The current revision of the document; `null` if the push was rejected.',
+    'The revision of the document after the push; `null` if the push was rejected.',
   ),
   conflicts: described(v.array(ConflictResource), MEANINGS.conflicts),
   code: v.optional(described(v.string(), 'The error code of a rejected push.')),
+  detail: v.optional(described(v.string(), 'Why the push was rejected, and what to do.')),
 });
 export type PushResult = v.InferOutput<typeof PushResult>;
 
@@ -117,27 +145,12 @@ export const SyncResponse = resource('SyncResponse', {
         fields: described(v.nullable(jsonObject), 'The fields; `null` if the document was deleted.'),
       }),
     ),
-    'Documents whose revision differs from `known`, in pages.',
+    'Documents whose revision differs from `known`, or that have changed since the checkpoint, in pages. Also known documents that do not exist, with `revision` 0.',
   ),
   cursor: described(v.nullable(v.string()), 'The cursor of the next request of the cycle, or `null` at its end.'),
   has_more: described(v.boolean(), 'Whether another page follows. The last page ends the cycle.'),
+  checkpoint: described(
+    v.nullable(v.string()),
+    'The `since` of the next cycle with the same patterns. `null` before the last page, and for a token without `read`.',
+  ),
 });
-
-/** The start of a cycle with a name. */
-export interface CycleClaim {
-  credentialId: string;
-  /** Identifies the content of the request. */
-  fingerprint: string;
-  nowMs: number;
-}
-
-/** The state of a cycle. Its cursor contains it, and callers cannot change it. */
-export const Cycle = v.strictObject({
-  syncId: v.string(),
-  startedAt: v.number(),
-  pushed: v.number(),
-  pulled: v.number(),
-  conflicts: v.number(),
-  after: v.optional(v.string()),
-});
-export type Cycle = v.InferOutput<typeof Cycle>;

@@ -87,7 +87,8 @@ export const EVENT_DATA = {
   'sync.completed': v.looseObject({
     sync_id: described(name, 'Identifies the sync cycle.'),
     node_id: described(name, MEANINGS.nodeId),
-    pattern: described(name, 'The documents of the cycle.'),
+    pattern: described(v.nullable(name), 'The documents of the cycle; `null` if it had several patterns.'),
+    patterns: v.optional(described(v.array(name, 'must be an array'), 'The patterns of a cycle with several.')),
     pushed: v.optional(described(count, `Pushes that were applied. ${COUNTED}`)),
     pulled: v.optional(described(count, `Documents that the response returned. ${COUNTED}`)),
     conflicts: v.optional(described(count, `Conflicts of all pushes, also of rejected ones. ${COUNTED}`)),

@@ -24,7 +24,7 @@ export const eventOperations = {
     body: PublishEvent,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: EventResource },
-    creates: true,
+    idempotencyKey: true,
   }),
   publishEvents: operation({
     ...event,
@@ -34,7 +34,7 @@ export const eventOperations = {
     body: PublishEvents,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: v.object({ data: v.array(EventResource) }) },
-    creates: true,
+    idempotencyKey: true,
   }),
   listEvents: operation({
     ...event,

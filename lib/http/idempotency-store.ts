@@ -37,6 +37,8 @@ export function fingerprintOf(operationId: string, { path, space: { environment 
 
 /** Larger responses are stored in parts, because an item has at most 400 KB. */
 const PART_LENGTH = 90_000;
+/** The most parts in the transaction that does the work, which has at most 4 MB. */
+const MAX_PARTS = 8;
 
 /** The record of an idempotency key. */
 interface StoredRecord {
@@ -109,19 +111,26 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
   function lockOf(key: ItemKey, { owner, runId, startedAt, expiresAt }: Run) {
     const owned = isOwnedBy(owner);
     const change = (values: Item): Write => update(key, values, owned);
-    const store = (response: StoredResponse, parts: number): Write => change({ response, parts });
+    const writesOf = (response: StoredResponse): Write[] => {
+      const parts = response.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
+      if (parts.length <= 1) return [change({ response, parts: 0 })];
+      const expires = timeToLive(expiresAt);
+      const puts = parts.map((text, i) => put({ ...partKey(key, owner, i), text, expires }));
+      return [...puts, change({ response: { ...response, body: '' }, parts: parts.length })];
+    };
     return {
       id: runId,
       startedAt,
-      /** The write that stores the response, for the transaction that does the work; `null` if the response is too large for it. */
-      completion: (response: StoredResponse) => (response.body.length > PART_LENGTH ? null : store(response, 0)),
-      /** Stores the response in a separate write. */
+      /** The writes that store the response, for the transaction that does the work; `null` if the response is too large for it. */
+      completion(response: StoredResponse): Write[] | null {
+        const writes = writesOf(response);
+        return writes.length > MAX_PARTS ? null : writes;
+      },
+      /** Stores the response separately. */
       async finish(response: StoredResponse): Promise<void> {
-        const parts = response.body.match(new RegExp(`[^]{1,${PART_LENGTH}}`, 'gu')) ?? [];
-        if (parts.length <= 1) return void (await table.write([store(response, 0)]));
-        const expires = timeToLive(expiresAt);
-        await allDone(parts.map((text, i) => table.write([put({ ...partKey(key, owner, i), text, expires })])));
-        await table.write([store({ ...response, body: '' }, parts.length)]);
+        const writes = writesOf(response);
+        await allDone(writes.slice(0, -1).map((write) => table.write([write])));
+        await table.write(writes.slice(-1));
       },
       /** Releases the key after a request without an effect. */
       async release(): Promise<void> {

@@ -55,8 +55,8 @@ export interface Operation {
   location?: `/${string}`;
   /** Error codes in addition to those that follow from the other members. */
   problems: readonly ProblemCode[];
-  /** Whether the operation creates something and supports `Idempotency-Key`. */
-  creates: boolean;
+  /** Whether the operation takes effect once for each `Idempotency-Key`. */
+  idempotencyKey: boolean;
   /** Members of the response that are shown only once and omitted from a replay. */
   secrets: readonly string[];
 }
@@ -69,7 +69,7 @@ const DEFAULTS = {
   maxBodyBytes: 16 * KIB,
   responseHeaders: [],
   problems: [],
-  creates: false,
+  idempotencyKey: false,
   secrets: [],
 } as const satisfies Partial<Operation>;
 type Defaults = typeof DEFAULTS;
@@ -105,8 +105,8 @@ export function callersText({ callers, permissions }: Pick<Operation, 'callers' 
   return callers.includes('token') ? `${keys}, or a scoped token with ${listed(permissions)}` : keys;
 }
 
-/** Headers of every operation that creates something. */
-export const creating = {
+/** The header of every operation that takes effect once for each key. */
+export const idempotencyHeader = {
   'Idempotency-Key': v.optional(
     described(
       v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')),

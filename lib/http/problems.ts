@@ -16,6 +16,7 @@ export const PROBLEMS = {
   route_not_found: { status: 404, title: 'Operation not found' },
   method_not_allowed: { status: 405, title: 'The method is not supported here' },
   conflict: { status: 409, title: 'The state of the resource does not allow this' },
+  resync_required: { status: 409, title: 'The checkpoint is older than a restore' },
   idempotency_in_progress: { status: 409, title: 'The first request with this key is still in progress' },
   limit_reached: { status: 409, title: 'Limit reached' },
   precondition_failed: { status: 412, title: 'The resource has changed' },

@@ -7,7 +7,7 @@ import type { Space } from '../space.ts';
 import { baseUrlOf } from './base-url.ts';
 import { type Caller, callerOf, environmentFor } from './caller.ts';
 import { lowerCased } from './headers.ts';
-import { chosenEnvironment, creating, type Operation } from './operation.ts';
+import { chosenEnvironment, idempotencyHeader, type Operation } from './operation.ts';
 import { documentParameter } from './path-parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
@@ -98,8 +98,8 @@ const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, st
     ),
   );
 
-function headersOf({ headers, creates }: Operation, received: Record<string, string>) {
-  const schemas: v.ObjectEntries = { ...headers, ...(creates && creating) };
+function headersOf({ headers, idempotencyKey }: Operation, received: Record<string, string>) {
+  const schemas: v.ObjectEntries = { ...headers, ...(idempotencyKey && idempotencyHeader) };
   const values = Object.keys(schemas).map((name) => [name, received[name.toLowerCase()]]);
   return check(v.object(schemas), Object.fromEntries(values));
 }

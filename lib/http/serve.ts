@@ -37,7 +37,7 @@ export interface OperationResponse<Body = unknown> {
   headers?: Record<string, string>;
 }
 
-/** Builds the write that stores the response under the request's idempotency key. Empty without a key. */
+/** Builds the writes that store the response under the request's idempotency key. Empty without a key. */
 export type IdempotencyWrites = (response: OperationResponse) => Write[];
 
 export type Handlers<Name extends ApiFunction> = {
@@ -99,7 +99,7 @@ export function serve<Name extends ApiFunction>(
       return found.length > 0 ? invalid(found) : (handlers[id as OperationOf<Name>] as unknown as Handler)(...args);
     };
     const key = request.headers['idempotency-key'];
-    if (key === undefined || !operation.creates) {
+    if (key === undefined || !operation.idempotencyKey) {
       const response = await handler(request, () => [], undefined);
       return response instanceof Problem ? response : toStoredResponse(response, operation);
     }
@@ -125,9 +125,9 @@ async function runOnce(
 ): Promise<StoredResponse | Problem> {
   let completed = false;
   const idempotencyWrites = (planned: OperationResponse): Write[] => {
-    const write = run.completion(withoutSecrets(planned, operation));
-    completed = write !== null;
-    return write ? [write] : [];
+    const writes = run.completion(withoutSecrets(planned, operation));
+    completed = writes !== null;
+    return writes ?? [];
   };
   try {
     const response = await handler(request, idempotencyWrites, run);

@@ -19,7 +19,7 @@ export const keyOperations = {
     body: CreateKey,
     responses: { 201: CreatedKey },
     location: '/v1/keys/{id}',
-    creates: true,
+    idempotencyKey: true,
     secrets: ['key'],
   }),
   listKeys: operation({
@@ -61,7 +61,7 @@ export const keyOperations = {
     responses: { 201: CreatedKey },
     location: '/v1/keys/{id}',
     problems: ['conflict'],
-    creates: true,
+    idempotencyKey: true,
     secrets: ['key'],
   }),
   revokeKey: operation({
@@ -98,7 +98,7 @@ export const tokenOperations = {
     summary: 'Create a scoped token. It is shown only once',
     body: CreateToken,
     responses: { 201: TokenResource },
-    creates: true,
+    idempotencyKey: true,
     secrets: ['token'],
   }),
   verifyToken: operation({

@@ -33,7 +33,7 @@ export const webhookOperations = {
     responses: { 201: WebhookWithSecret },
     location: '/v1/webhooks/{id}',
     problems: ['limit_reached'],
-    creates: true,
+    idempotencyKey: true,
     secrets: ['secret'],
   }),
   listWebhooks: operation({
@@ -74,7 +74,7 @@ export const webhookOperations = {
     body: RotateSecret,
     responses: { 200: WebhookWithSecret },
     problems: ['limit_reached'],
-    creates: true,
+    idempotencyKey: true,
     secrets: ['secret'],
   }),
   testWebhook: operation({
@@ -84,6 +84,6 @@ export const webhookOperations = {
     summary: 'Send a sample event to this webhook',
     body: TestWebhook,
     responses: { 202: Accepted },
-    creates: true,
+    idempotencyKey: true,
   }),
 };

@@ -48,7 +48,7 @@ function useByServices(): void {
 async function useOperations(): Promise<void> {
   for (const id of protectedOperations) {
     const scene = await newScene();
-    const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
+    const headers: Record<string, string> = operations[id].idempotencyKey ? { 'Idempotency-Key': 'same' } : {};
     for (const _ of ['first', 'again']) await perform(scene, id, { headers });
     await perform(scene, 'publishEvent');
     if (operations[id].method === 'GET') await perform(scene, id, { query: '?limit=1' });

@@ -24,6 +24,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   method_not_allowed: 'This path has no operation with this method. The header `Allow` lists the methods that it has.',
   conflict:
     'The current state of the resource does not allow this: a key that was already rotated, the last admin key without an expiry, a disabled webhook, a project without a working address, a field that changed since `base_revision`. `detail` says which.',
+  resync_required:
+    'The operator restored the service to an earlier state after this checkpoint. Synchronize again without `since`, and replace all documents of the replica with the received ones.',
   precondition_failed:
     'The document does not have the revision in `If-Match`, or it exists although `If-None-Match` is `*`.',
   idempotency_key_reused:
@@ -42,7 +44,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
 
 /** The codes that an operation can return, in the order of their status. */
 export function codesOf(operation: Operation): ProblemCode[] {
-  const { method, path, callers, query, creates, problems } = operation;
+  const { method, path, callers, query, idempotencyKey, problems } = operation;
   const codes = new Set<ProblemCode>([...problems, 'too_many_requests', 'internal_error', 'unavailable']);
   const add = (...more: ProblemCode[]) => more.forEach((code) => void codes.add(code));
   if (callers !== 'anyone')
@@ -50,6 +52,6 @@ export function codesOf(operation: Operation): ProblemCode[] {
   if (method !== 'GET') add('invalid_json', 'payload_too_large', 'unsupported_media_type');
   if ('cursor' in query) add('invalid_cursor');
   if (callers !== 'anyone' && path.includes('{')) add('not_found');
-  if (creates) add('idempotency_key_reused', 'idempotency_in_progress');
+  if (idempotencyKey) add('idempotency_key_reused', 'idempotency_in_progress');
   return [...codes].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status || (a < b ? -1 : 1));
 }

@@ -7,7 +7,14 @@ import { keyOperations, tokenOperations } from '../../keys/operations.ts';
 import { projectOperations } from '../../projects/operations.ts';
 import { VERSION } from '../../version.ts';
 import { webhookOperations } from '../../webhooks/operations.ts';
-import { callersText, chosenEnvironment, creating, KIB, MAX_BODY_BYTES, type Operation } from '../operation.ts';
+import {
+  callersText,
+  chosenEnvironment,
+  idempotencyHeader,
+  KIB,
+  MAX_BODY_BYTES,
+  type Operation,
+} from '../operation.ts';
 import type { OperationId } from '../operations.ts';
 import { EXAMPLES } from './examples.ts';
 import { delivered } from './openapi-events.ts';
@@ -48,7 +55,7 @@ const descriptionOf = (server: string) => `Authentication and webhooks for docum
 
 Send \`Authorization: Bearer <key or token>\`, and bodies as JSON. An error is a problem document (RFC 9457) with a stable
 \`code\`. Every code is explained under [errors](${server}/docs/errors). To read the next page of a list, pass \`next_cursor\` as \`cursor\`.
-An \`Idempotency-Key\` makes it safe to repeat a request that creates something. Browsers can call everything that a
+An \`Idempotency-Key\` makes it safe to repeat a request that creates or changes something. Browsers can call everything that a
 scoped token can, from any origin (CORS). HEAD works wherever GET does.`;
 
 /**
@@ -131,7 +138,7 @@ function describe(id: OperationId, operation: Operation, tag: string) {
 }
 
 /** The parameters of an operation: those in its path, its query, its headers. */
-function parametersOf({ callers, parameters: ofPath, query, headers, creates }: Operation): Parameter[] {
+function parametersOf({ callers, parameters: ofPath, query, headers, idempotencyKey }: Operation): Parameter[] {
   const parameters: Parameter[] = Object.entries(ofPath).map(([name, { schema, description, example }]) => ({
     name,
     in: 'path',
@@ -147,7 +154,7 @@ function parametersOf({ callers, parameters: ofPath, query, headers, creates }: 
   for (const [name, schema] of Object.entries(ofQuery)) {
     parameters.push(parameter('query', name, schema as v.GenericSchema));
   }
-  for (const [name, schema] of Object.entries({ ...headers, ...(creates && creating) })) {
+  for (const [name, schema] of Object.entries({ ...headers, ...(idempotencyKey && idempotencyHeader) })) {
     parameters.push(parameter('header', name, schema as v.GenericSchema));
   }
   return parameters;

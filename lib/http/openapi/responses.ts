@@ -42,7 +42,7 @@ function success(id: OperationId, operation: Operation, status: number, schema: 
   const headers = [
     ...operation.responseHeaders,
     ...(status === 201 && operation.location ? ['Location'] : []),
-    ...(operation.creates ? ['Idempotency-Replayed'] : []),
+    ...(operation.idempotencyKey ? ['Idempotency-Replayed'] : []),
   ];
   return {
     description: STATUSES[status] ?? '',

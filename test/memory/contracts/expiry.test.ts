@@ -4,7 +4,8 @@ import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import { firstMessage } from '../../../lib/deliveries/messages.ts';
 import { takeSlots } from '../../../lib/deliveries/rate-limit-store.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
-import { connections, documents } from '../../../lib/documents/store.ts';
+import { cycles } from '../../../lib/documents/cycle-store.ts';
+import { connections } from '../../../lib/documents/connection-store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { idempotencyRecords, REPLAY_MS } from '../../../lib/http/idempotency-store.ts';
@@ -19,7 +20,6 @@ const webhookId = newId('whk');
 const [event, other] = [newStoredEvent(), newStoredEvent()];
 const delivery = firstMessage(space, webhookId, event.id);
 const connection = newConnection();
-const claim = { credentialId: 'key_1', fingerprint: 'request', nowMs: now };
 const change = { ...space, at: now, action: 'key.changed', target: 'key_1' } as const;
 const zeros = (size: number) => Buffer.alloc(size);
 const requests = Array.from({ length: 12 }, () => ({ isTest: false }));
@@ -40,13 +40,13 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
   ],
   [
     'a cycle',
-    () => documents(table).claimCycle(space, 'syn_1', claim),
+    () => cycles(table).begin(space, 'syn_1', { owner: 'key_1', startedAt: now }),
     itemKey.sync(space, 'syn_1'),
     now + EVENT_RETENTION_MS,
   ],
   [
     'a completed cycle',
-    () => documents(table).complete(space, 'syn_2', 'key_1', other),
+    () => cycles(table).complete(space, 'syn_2', 'key_1', other),
     itemKey.sync(space, 'syn_2'),
     now + EVENT_RETENTION_MS,
   ],

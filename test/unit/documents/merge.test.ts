@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DocumentState, type Fields, ON_CONFLICT, sameJson } from '../../../lib/documents/document.ts';
-import { merge, type Write } from '../../../lib/documents/merge.ts';
+import type { Write } from '../../../lib/documents/document-write.ts';
+import { merge } from '../../../lib/documents/merge.ts';
 import { type Json, parseJson } from '../../../lib/json.ts';
 import { textsOfBytes } from '../../support/adversarial.ts';
 
@@ -21,7 +22,7 @@ function history(writes: Write[]) {
   let state: DocumentState | undefined;
   const merges = writes.map((each, i) => {
     const before = state;
-    const merged = merge(before, each, i);
+    const merged = merge(before, each, i, 0);
     if (merged.outcome === 'changed') state = merged.state;
     return { write: each, before, merged };
   });
@@ -109,7 +110,7 @@ describe('the events of a document', () => {
         const { merges, state } = run(planned);
         const last = merges.at(-1);
         if (last?.merged.outcome !== 'changed' || last.write.onConflict !== 'last_write_wins') return;
-        expect(merge(state, last.write, 99).outcome).toBe('unchanged');
+        expect(merge(state, last.write, 99, 0).outcome).toBe('unchanged');
       }),
     );
   });
@@ -216,7 +217,7 @@ describe('a write', () => {
         floor: [4, 'n'],
       }) as unknown as DocumentState;
     const written = (marks: object) => {
-      const merged = merge(stored(marks), write({ fields: { b: 1 } }), 0);
+      const merged = merge(stored(marks), write({ fields: { b: 1 } }), 0, 0);
       return merged.outcome === 'changed' ? merged.state : undefined;
     };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemKey } from '../../../lib/aws/items.ts';
-import { pull, walkDocuments } from '../../../lib/documents/pages.ts';
+import { pull, walk as walkThrough } from '../../../lib/documents/pages.ts';
 import { rangesOf } from '../../../lib/documents/patterns.ts';
 import { documents } from '../../../lib/documents/store.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
@@ -55,7 +55,7 @@ describe('a walk over documents', () => {
     const { store } = await stored(KEYS);
     const taken: string[] = [];
     const walk = { space, ranges: rangesOf(['a:*', 'b:*']), limit, after };
-    const position = await walkDocuments(store.list, walk, (key) => {
+    const position = await walkThrough(store.list, walk, (key) => {
       taken.push(key);
       return key === full ? 'full' : 'more';
     });
@@ -65,7 +65,7 @@ describe('a walk over documents', () => {
   it('reads many documents with each query after the first one', async () => {
     const { store, counted } = await stored(KEYS);
     const walk = { space, ranges: rangesOf(['a:*', 'b:*']), limit: 1, after: undefined };
-    await walkDocuments(store.list, walk, () => 'more');
+    await walkThrough(store.list, walk, () => 'more');
     expect(counted.queries).toBe(3);
   });
 
@@ -73,17 +73,18 @@ describe('a walk over documents', () => {
     const keys = [...'abcdefghijklmnopqrst'];
     const { store, counted } = await stored(keys, { cutAt: 1 });
     const walk = { space, limit: 3, after: undefined };
-    expect(await walkDocuments(store.list, { ...walk, ranges: rangesOf(['*']) }, () => 'more')).toBe('i');
+    expect(await walkThrough(store.list, { ...walk, ranges: rangesOf(['*']) }, () => 'more')).toBe('i');
     expect(counted.queries).toBe(9);
     const missing = rangesOf(keys.map((key) => `${key}:1`));
-    expect(await walkDocuments(store.list, { ...walk, ranges: missing }, () => 'more')).toBeUndefined();
+    expect(await walkThrough(store.list, { ...walk, ranges: missing }, () => 'more')).toBeUndefined();
     expect(counted.queries).toBe(9 + keys.length);
   });
 });
 
 describe('a pull', () => {
   const KEYS = Array.from({ length: 60 }, (_, i) => `d:${String(i).padStart(2, '0')}`);
-  const everything = { space, pattern: 'd:*', known: new Map(), limit: 100, after: undefined, bytesMax: 1_000_000 };
+  const everything = { space, patterns: ['d:*'], known: new Map(), limit: 100, bytesMax: 1_000_000 };
+  const revisions = { walk: 'revisions' } as const;
   const keysOf = (page: Awaited<ReturnType<typeof pull>>) => page.changes.map(({ document_key }) => document_key);
 
   it('returns every document that the node lacks, and reads no others', async () => {
@@ -91,7 +92,7 @@ describe('a pull', () => {
     const known = new Map(KEYS.filter((key) => key !== 'd:20' && key !== 'd:21').map((key) => [key, 3]));
     known.set('d:30', 2);
     known.set('d:31', 9); // of a database that was restored since
-    expect(await pull(store, { ...everything, known })).toEqual({
+    expect(await pull(store, revisions, { ...everything, known })).toEqual({
       changes: [
         { document_key: 'd:20', revision: 3, deleted: true, fields: null },
         { document_key: 'd:21', revision: 3, deleted: false, fields: { text: 'text' } },
@@ -99,17 +100,18 @@ describe('a pull', () => {
         { document_key: 'd:31', revision: 3, deleted: false, fields: { text: 'text' } },
       ],
       next: undefined,
+      walked: 60,
     });
     expect(read).toEqual(['d:20', 'd:21', 'd:30', 'd:31']);
-    expect(keysOf(await pull(store, everything))).toEqual(KEYS);
+    expect(keysOf(await pull(store, revisions, everything))).toEqual(KEYS);
   });
 
   it('returns the documents that fit, at least one, with few extra reads', async () => {
     const { store, read } = await stored(KEYS, { text: 'a'.repeat(1000) });
-    const page = await pull(store, { ...everything, bytesMax: 30_000 });
+    const page = await pull(store, revisions, { ...everything, bytesMax: 30_000 });
     expect(page.changes.length).toBeGreaterThan(25);
     expect(page.next).toBe(keysOf(page).at(-1));
     expect(read).toEqual(KEYS.slice(0, 50));
-    expect(keysOf(await pull(store, { ...everything, bytesMax: 0 }))).toEqual(['d:00']);
+    expect(keysOf(await pull(store, revisions, { ...everything, bytesMax: 0 }))).toEqual(['d:00']);
   });
 });

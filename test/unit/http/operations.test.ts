@@ -23,7 +23,7 @@ it.each(pathParameters)('an id in a path is rejected before a read if no $resour
 it('a page of another origin may send and read every header of the operations that it can call', () => {
   const lowered = (names: readonly string[]) => names.map((name) => name.toLowerCase());
   for (const operation of allOperations.filter(allowsCrossOrigin)) {
-    const headers = [...Object.keys(operation.headers), ...(operation.creates ? ['Idempotency-Key'] : [])];
+    const headers = [...Object.keys(operation.headers), ...(operation.idempotencyKey ? ['Idempotency-Key'] : [])];
     expect(lowered(CORS_ALLOWED), operation.path).toEqual(expect.arrayContaining(lowered(headers)));
     expect(lowered(CORS_EXPOSED), operation.path).toEqual(expect.arrayContaining(lowered(operation.responseHeaders)));
   }

@@ -149,7 +149,7 @@ describe('a request that is not valid', () => {
   const fields = ['limit', 'environment', 'page', 'X-Node-Id', 'Idempotency-Key', 'name', 'size'];
 
   it('returns the violations of query, headers and body together', () => {
-    const found = violationsOf(wrongThroughout, { creates: true });
+    const found = violationsOf(wrongThroughout, { idempotencyKey: true });
     expect(found?.map(({ field }) => field).sort()).toEqual([...fields].sort());
   });
 
@@ -158,10 +158,10 @@ describe('a request that is not valid', () => {
     expect(outcomeOf(given)).toBe('invalid_request');
   });
 
-  it('can have any Idempotency-Key if its operation creates nothing', () => {
+  it('can have any Idempotency-Key if its operation does not use it', () => {
     const outcomes = (length: number) =>
-      [true, false].map((creates) =>
-        outcomeOf({ httpMethod: 'POST', headers: { 'Idempotency-Key': 'x'.repeat(length) } }, { creates }),
+      [true, false].map((idempotencyKey) =>
+        outcomeOf({ httpMethod: 'POST', headers: { 'Idempotency-Key': 'x'.repeat(length) } }, { idempotencyKey }),
       );
     for (const length of [0, 256]) expect(outcomes(length)).toEqual(['invalid_request', {}]);
     expect(outcomes(255)).toEqual([{}, {}]);

@@ -93,7 +93,7 @@ describe('a resource', () => {
 
 describe('a project and an environment', () => {
   it.each(protectedOperations)('have the same results as in an empty service: %s', async (id) => {
-    const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
+    const headers: Record<string, string> = operations[id].idempotencyKey ? { 'Idempotency-Key': 'same' } : {};
     const scene = await newScene();
     const resultWith = async (client: Client, query: string) => {
       const { status, body, headers: received } = await perform(scene, id, { headers, client, query });

@@ -132,7 +132,7 @@ describe('two concurrent requests', () => {
     await expectSerializable([of(a, 1), of(b, 2)], newScene, [...REJECTIONS, ...merged]);
   });
 
-  const creating = changing.filter((id) => operations[id].creates);
+  const creating = changing.filter((id) => operations[id].idempotencyKey);
   it.each(creating)('with one idempotency key have the effect of one: %s', async (id) => {
     const act = of(id, 1, { 'Idempotency-Key': 'same' });
     await expectSerializable([act, act]);

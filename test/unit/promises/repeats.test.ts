@@ -40,7 +40,7 @@ async function run(id: Changing, lost: number) {
 }
 
 it('knows the operations that create something', () => {
-  expect(Object.keys(SECRETS).sort()).toEqual(changing.filter((id) => operations[id].creates).sort());
+  expect(Object.keys(SECRETS).sort()).toEqual(changing.filter((id) => operations[id].idempotencyKey).sort());
 });
 
 describe('a write with a lost response, which the SDK repeats', () => {

@@ -196,8 +196,12 @@ export async function stateOf({ service }: Scene): Promise<string[]> {
   );
   const texts = items.map(({ pk, sk, ...item }) => {
     const members = Object.fromEntries(Object.entries(item).sort()); // their order depends on that of the writes
-    return plainJson([String(pk).split('#')[0], sk, members]);
+    const kind = String(pk).split('#')[0];
+    const place = kind === 'CHANGES' ? String(sk).replace(/^\w+/, 'time') : sk; // starts with the time of the change
+    return plainJson([kind, place, members]);
   });
+  const changes = texts.filter((text) => text.startsWith('["CHANGES"'));
+  const others = texts.filter((text) => !changes.includes(text));
   const emails = service.emails.map(({ subject }) => plain(subject));
-  return [...texts, ...emails].sort();
+  return [...new Set(changes), ...others, ...emails].sort(); // concurrent changes of a document can have one entry
 }

@@ -81,7 +81,7 @@ const items = (state: readonly string[]) =>
 
 describe('a function that stops after any of its effects', () => {
   it.each(changing)('leaves nothing undone when its request is repeated: %s', async (id) => {
-    const headers: Record<string, string> = operations[id].creates ? { 'Idempotency-Key': 'same' } : {};
+    const headers: Record<string, string> = operations[id].idempotencyKey ? { 'Idempotency-Key': 'same' } : {};
     const complete = await newScene();
     await perform(complete, id, { headers });
     const expected = await stateOf(complete);

@@ -16,9 +16,10 @@ import {
   RETRY_DELAYS_SECONDS,
 } from '../../../../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../../../../lib/documents/connections.ts';
+import { CYCLE_MS } from '../../../../lib/documents/cycle.ts';
 import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../../../../lib/documents/document.ts';
 import { MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
-import { CYCLE_REPEAT_MS, MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
+import { MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
 import { MAX_DOCUMENT_KEY_LENGTH } from '../../../../lib/events/placement.ts';
 import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
@@ -86,7 +87,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     ],
     ['1 minute'],
   ],
-  sync: [[minutes(CYCLE_REPEAT_MS), counted(MAX_PUSHES, 'change')], ['128 characters']],
+  sync: [[hours(CYCLE_MS), counted(MAX_PUSHES, 'change')], ['128 characters']],
   tokens: [
     [counted(MAX_SEGMENTS, 'segment'), counted(MAX_TOKEN_BYTES, 'byte')],
     ['128 characters', '32 patterns', '24 hours', '86,400 seconds'],

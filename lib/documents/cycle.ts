@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import * as v from 'valibot';
+import { isJsonObject, type Json } from '../json.ts';
+import { OVERLAP_MS, READABLE_MS } from './change-log.ts';
+
+/**
+ * How long a cycle can push, and how long its requests can be repeated. A push takes effect at most once in this time, and a later
+ * request of the cycle pushes nothing.
+ */
+export const CYCLE_MS = 24 * 60 * 60 * 1000;
+/** How long results of pushes are stored. The rest is for the difference between the clocks of two functions. */
+export const RESULTS_MS = CYCLE_MS + 60 * 60 * 1000;
+
+/** What a cycle walks through: the revisions of all its documents, or the log of changes. */
+const WALKS = ['revisions', 'log'] as const;
+
+/** The state of a cycle. Its cursor contains it, and callers cannot change it. Times are in milliseconds since 1970. */
+export const Cycle = v.strictObject({
+  syncId: v.string(),
+  startedAt: v.number(),
+  /** The number of the page, from 0. */
+  page: v.number(),
+  pushed: v.number(),
+  pulled: v.number(),
+  conflicts: v.number(),
+  walk: v.picklist(WALKS),
+  /** Only changes at this time or later, for a cycle with a checkpoint. */
+  since: v.optional(v.number()),
+  /** The entries of the walk so far. */
+  walked: v.number(),
+  /** The number of documents of the patterns in the last cycle that walked through all revisions. */
+  documents: v.number(),
+  /** The place after which the page starts. */
+  after: v.optional(v.string()),
+});
+export type Cycle = v.InferOutput<typeof Cycle>;
+
+/** The content of a checkpoint: everything before `at` was sent. */
+export const Checkpoint = v.strictObject({ epoch: v.number(), at: v.number(), documents: v.number() });
+export type Checkpoint = v.InferOutput<typeof Checkpoint>;
+
+/**
+ * The most documents whose revisions are always read. The log is longer than that in a busy project, even if none of its entries
+ * concerns the cycle.
+ */
+const FEW_DOCUMENTS = 1000;
+
+export function newCycle(syncId: string, startedAt: number, checkpoint: Checkpoint | undefined): Cycle {
+  const counts = { page: 0, pushed: 0, pulled: 0, conflicts: 0, walked: 0 };
+  if (!checkpoint) return { syncId, startedAt, ...counts, walk: 'revisions', documents: 0 };
+  const { at, documents } = checkpoint;
+  const walk = documents > FEW_DOCUMENTS && startedAt - at < READABLE_MS ? 'log' : 'revisions';
+  return { syncId, startedAt, ...counts, walk, since: at - OVERLAP_MS, documents };
+}
+
+/**
+ * The cycle continues with the revisions from their start, if the log has more entries than there are documents, or could lose its
+ * oldest entries because the cycle takes long. Documents can appear a second time.
+ */
+export function withShorterWalk(cycle: Cycle, nowMs: number): Cycle {
+  const isLong = cycle.walked > cycle.documents || nowMs - cycle.startedAt > CYCLE_MS;
+  return cycle.walk === 'log' && isLong ? { ...cycle, walk: 'revisions', walked: 0, after: undefined } : cycle;
+}
+
+/** The checkpoint of a completed cycle. */
+export const checkpointOf = ({ startedAt, walk, walked, documents }: Cycle, epoch: number): Checkpoint => ({
+  epoch,
+  at: startedAt,
+  documents: walk === 'revisions' ? walked : documents,
+});
+
+/** The stored record of a cycle with a name. */
+export interface CycleRecord {
+  /** Whose cycle it is: the owner (http/caller.ts) and the node. */
+  owner: string;
+  startedAt: number;
+  completedAt?: number;
+}
+
+/** Whether a caller can repeat a cycle with this name, or must use another name. */
+export const isRepeatable = (stored: CycleRecord, owner: string, nowMs: number): boolean =>
+  stored.owner === owner && nowMs - stored.startedAt < CYCLE_MS;
+
+/** Identifies the content of a push. A client can serialize its members in another order when it repeats them. */
+export const pushFingerprint = (push: unknown): string => hash('sha256', canonical(push as Json), 'base64url');
+
+const canonical = (json: Json): string =>
+  JSON.stringify(json, (_name, value: Json) =>
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+  );
