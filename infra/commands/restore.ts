@@ -2,6 +2,7 @@ import {
   ContinuousBackupsUnavailableException,
   DescribeTableCommand,
   DynamoDBClient,
+  GetItemCommand,
   ListTagsOfResourceCommand,
   type ListTagsOfResourceOutput,
   ResourceNotFoundException,
@@ -10,11 +11,14 @@ import {
   type Tag,
   TagResourceCommand,
   UpdateContinuousBackupsCommand,
+  UpdateItemCommand,
   UpdateTableCommand,
   type UpdateTableCommandInput,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { TIME_TO_LIVE } from '../../lib/deployment.ts';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { LAYOUT_KEY, TIME_TO_LIVE } from '../../lib/deployment.ts';
+import { nextEpoch } from '../../lib/documents/epochs.ts';
 import { readDeployment, updateDeployment } from '../settings.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
@@ -33,7 +37,9 @@ const AFTER_THE_TIME = `Until the deployment, the service works with the old tab
   - Documents, keys and webhooks are as they were. Keys and tokens that were revoked later work again, so revoke them again.
   - Events that were published later are not in the new table. Those that were not delivered yet are not delivered, except
     small events whose first attempt waits in a queue. The old table still contains all of them.
-  - Deliveries that ended later are in progress again. Endpoints can receive the same event twice, with the same id.`;
+  - Deliveries that ended later are in progress again. Endpoints can receive the same event twice, with the same id.
+  - Revisions continue above all that were issued before. Replicas synchronize again without a checkpoint, and receivers that
+    keep copies of documents read them again. infra/RUNBOOK.md has a text for customers.`;
 
 export const restore = command(
   {
@@ -146,5 +152,29 @@ async function restoreTable({ client, wait, say }: Shell, { tableName }: Deploym
     NextToken = page.NextToken;
   } while (NextToken !== undefined);
   if (own.length > 0) await database.send(new TagResourceCommand({ ResourceArn: table.TableArn, Tags: own }));
+  await raiseEpoch(database, tableName, target);
   return { name: target, streamArn: (await describe(target)).LatestStreamArn ?? '' };
+}
+
+/**
+ * Starts a new epoch in a restored table, so that its revisions are greater than those of the table that it replaces. The epoch of
+ * a backup is at most that of its table, so a greater one is the result of an earlier run.
+ */
+async function raiseEpoch(database: DynamoDBClient, source: string, target: string): Promise<void> {
+  const Key = marshall(LAYOUT_KEY);
+  const epochOf = async (TableName: string): Promise<number> => {
+    const { Item } = await database.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+    return Number(Item?.epoch?.N ?? 0);
+  };
+  const [current, restored] = [await epochOf(source), await epochOf(target)];
+  if (restored > current || target === source) return;
+  const epoch = nextEpoch(current, Date.now());
+  await database.send(
+    new UpdateItemCommand({
+      TableName: target,
+      Key,
+      UpdateExpression: 'SET epoch = :epoch',
+      ExpressionAttributeValues: marshall({ ':epoch': epoch }),
+    }),
+  );
 }

@@ -17,8 +17,8 @@ export const nextRevision = (current: number, epoch: number): number =>
   Math.max(current, epoch * REVISIONS_PER_EPOCH) + 1;
 
 /**
- * The epoch of a table that was restored at `nowMs`. It is greater than that of the backup and of the table that is replaced. The
- * day is a lower bound for a replaced table that is lost with its region, and may have been restored after the backup.
+ * The epoch of a restored table, from that of the table that it replaces. It is at least the number of the day, in case the
+ * replaced table is lost, and with it the epochs since the backup.
  */
-export const nextEpoch = (epochs: readonly number[], nowMs: number): number =>
-  Math.max(...epochs.map((epoch) => epoch + 1), Math.floor((nowMs - FIRST_DAY_MS) / DAY_MS));
+export const nextEpoch = (current: number, nowMs: number): number =>
+  Math.max(current + 1, Math.floor((nowMs - FIRST_DAY_MS) / DAY_MS));

@@ -10,7 +10,7 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { ops } from '../../infra/commands/ops.ts';
 import { itemKey } from '../../lib/aws/items.ts';
-import { TIME_TO_LIVE } from '../../lib/deployment.ts';
+import { LAYOUT_KEY, TIME_TO_LIVE } from '../../lib/deployment.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 import { type Performers, ran } from '../support/shell.ts';
 import { synth } from './synth.ts';
@@ -49,6 +49,8 @@ const performers = {
   }),
   UpdateTimeToLive: () => {},
   UpdateContinuousBackups: () => {},
+  GetItem: () => ({}),
+  UpdateItem: () => {},
   ListTagsOfResource: () => ({ Tags: [{ Key: 'aws:cloudformation:stack-name', Value: 'Service' }] }),
 };
 const restore = (more: Performers = {}, ...args: string[]) =>
@@ -176,6 +178,27 @@ it.each([
     `Add the table to the settings of the stack, and deploy it:\n\n  "table": ${JSON.stringify(table)}\n`,
   );
   if (text !== undefined) expect(readFileSync(deploymentFile, 'utf8')).toBe(text);
+});
+
+it.each([
+  ['one above that of the table that it replaces', { documents: 50_000, [TABLE]: 49_999 }, 50_001],
+  ['the one that an earlier run set', { documents: 50_000, [TABLE]: 50_001 }, undefined],
+])('gives the restored table %s as epoch', async (_, epochs: Record<string, number>, expected) => {
+  const set: unknown[] = [];
+  const operations: Performers = {
+    GetItem: ({ TableName, Key }) => {
+      expect(unmarshall(Key)).toEqual(LAYOUT_KEY);
+      return { Item: marshall({ layout: 1, epoch: epochs[TableName] }) };
+    },
+    UpdateItem: ({ TableName, ExpressionAttributeValues: values }) => void set.push([TableName, unmarshall(values)]),
+  };
+  expect((await restore(operations)).status).toBe(0);
+  expect(set).toEqual(expected === undefined ? [] : [[TABLE, { ':epoch': expected }]]);
+});
+
+it('leaves the epoch of a table that the service already uses', async () => {
+  const operations = { ...using(TABLE), UpdateItem: () => expect.fail('The epoch was raised') };
+  expect((await restore(operations)).status).toBe(0);
 });
 
 it('restores nothing while deployment.json is invalid, because a restore takes an hour', async () => {
