@@ -51,6 +51,7 @@ export function tablePerformers(stack: LocalStack): Performers {
     ListTagsOfResource: pass,
     TagResource: pass,
     Scan: pass,
+    GetItem: pass,
     async UpdateItem(input) {
       await database.send(new UpdateItemCommand(input));
       stack.writes.give();

@@ -11,18 +11,20 @@ import { eventually, FAST } from '../../support/service.ts';
 import { type Performers, ran } from '../../support/shell.ts';
 import { stackPerformers } from '../../support/stack-performers.ts';
 import { copyTable } from '../../support/table-performers.ts';
+import { beginReplicas, convergeReplicas, loseWork } from './restored-replicas.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './upgrades/deployment.ts';
 import { makeDue } from './upgrades/stored.ts';
 import { ATTEMPTS, begin, complete, proceed, recover } from './upgrades/work.ts';
 
-it('restores the table to an earlier time, and makes the deliveries that waited at that time', async () => {
+it('restores the table to an earlier time, makes the deliveries that waited, and lets all replicas converge', async () => {
   const state = createState();
   const endpoints = await startEndpoints();
   const assembly = inject('assembly');
   const start = Date.now();
-  const { work, at } = await during({ assembly, state, at: start }, async (stack) => {
+  const { work, replicas, at } = await during({ assembly, state, at: start }, async (stack) => {
     const work = await begin(stack, state, endpoints);
-    return { work, at: await copyTable(stack) };
+    const replicas = await beginReplicas(stack, work);
+    return { work, replicas, at: await copyTable(stack) };
   });
 
   // The messages and schedules of that time are used up before the restore, and so is the stream.
@@ -30,6 +32,7 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
   const later = start + BETWEEN_STEPS_MS;
   const printed = await during({ assembly, state, at: later, pace: FAST }, async (stack) => {
     await complete(stack, work);
+    await loseWork(stack, work, replicas);
     await eventually(() => state.messages.size + state.schedules.size === 0);
     const args = ['restore', '--stack', 'Service', '--at', new Date(at).toISOString()];
     const restore = () => ran(ops, args, stackPerformers(stack));
@@ -66,6 +69,7 @@ it('restores the table to an earlier time, and makes the deliveries that waited 
       status: 0,
       stdout: expect.stringMatching(/^Queued 1 deliveries in progress, \d+ events/),
     });
+    await convergeReplicas(stack, work, replicas);
     await recover(stack, work); // the customer repeats a recovery
     await proceed(stack, work, endpoints);
     await complete(stack, work, { counted: ATTEMPTS - 2 });
