@@ -1,6 +1,7 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
 import { type Access, reasonOf, retryAfterOf } from './publish-batch.ts';
+import { isRepeatable, takesKey } from './repeats.ts';
 
 export interface ClientOptions extends Access {
   /** How often a request is repeated after a 429 or 503 response. The default is 2. */
@@ -12,13 +13,18 @@ export type DocumentSyncClient = Client<paths>;
 /** The body of an error response (RFC 9457). */
 export type ProblemDocument = components['schemas']['Problem'];
 
+/** A longer `Retry-After` is returned to the caller, who can decide better what to do. */
+const MAX_WAIT_SECONDS = 60;
+
 /**
- * Creates a typed client for every operation. Each `POST` gets an `Idempotency-Key`, unless it has one, so a repeated request takes effect
- * once. Requests are repeated after 429 and 503 responses, after the seconds in `Retry-After`. A `DELETE` or a change with a precondition is
- * not repeated after 503, because the repetition fails with 404 or 412 if the first request took effect.
+ * Creates a typed client for every operation. A request that supports an `Idempotency-Key` gets one, unless it has one. After a 429
+ * response, the client repeats a request after the seconds in `Retry-After`, at most a minute. After a 503 response, the request may
+ * have taken effect, so the client repeats only what cannot act twice: reads, requests with an `Idempotency-Key`, and `POST /v1/sync`
+ * with a `sync_id` or without pushes.
  */
 export function createClient({ baseUrl, credential, maxRetries = 2, ...options }: ClientOptions): DocumentSyncClient {
   const send = options.fetch ?? fetch;
+  const repeatable = new WeakSet<Request>();
   const client = createFetchClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, ''),
     headers: { Authorization: `Bearer ${credential}` },
@@ -26,23 +32,25 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
       for (let retries = 0; ; retries++) {
         const response = await send(request.clone());
         const { status } = response;
-        if (retries >= maxRetries || !(status === 429 || (status === 503 && isRepeatable(request)))) return response;
+        const seconds = retryAfterOf(response) ?? 1;
+        const isUseful = status === 429 || (status === 503 && repeatable.has(request));
+        if (!isUseful || retries >= maxRetries || seconds > MAX_WAIT_SECONDS) return response;
         await response.body?.cancel();
-        await wait(retryAfterOf(response) ?? 1, request.signal);
+        await wait(seconds, request.signal);
       }
     },
   });
   client.use({
-    onRequest({ request }) {
-      if (request.method === 'POST' && !request.headers.has('Idempotency-Key'))
-        request.headers.set('Idempotency-Key', crypto.randomUUID());
+    async onRequest({ request, schemaPath }) {
+      const { method, headers } = request;
+      if (takesKey(method, schemaPath) && !headers.has('Idempotency-Key'))
+        headers.set('Idempotency-Key', crypto.randomUUID());
+      const body = schemaPath === '/v1/sync' ? await request.clone().json() : undefined;
+      if (isRepeatable(method, schemaPath, body)) repeatable.add(request);
     },
   });
   return client;
 }
-
-const isRepeatable = ({ method, headers }: Request): boolean =>
-  method === 'GET' || (method !== 'DELETE' && !headers.has('If-Match') && !headers.has('If-None-Match'));
 
 /** Rejects when the caller aborts the request. */
 const wait = (seconds: number, signal: AbortSignal): Promise<void> =>

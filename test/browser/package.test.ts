@@ -96,13 +96,13 @@ describe('the npm package', () => {
     ]);
   });
 
-  it('repeats a request only after 429 and 503, waits for Retry-After or an abort, and each POST takes effect once', async () => {
+  it('repeats a request only after 429 and 503, waits for Retry-After of at most a minute or an abort, and each POST takes effect once', async () => {
     const source = `
       import { createClient } from '@document-sync-service/client';
       const [keys, waits] = [[], []];
       globalThis.setTimeout = (act, ms) => void (waits.push(ms), act());
       const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
-      const answers = [[429, '2'], [503, '86400'], [201], [503, date], [503], [503], [500], [503], [503]];
+      const answers = [[429, '2'], [503, '60'], [201], [503, date], [503], [503], [500], [503], [429, '61'], [503]];
       const send = async (request) => {
         keys.push(request.headers.get('Idempotency-Key') + await request.text());
         const [status, retryAfter] = answers.shift();
@@ -116,40 +116,48 @@ describe('the npm package', () => {
       const second = await client.GET('/v1/events');
       const third = await client.POST('/v1/events', { body });
       const fourth = await createClient({ ...access, maxRetries: 0 }).GET('/v1/events');
+      const fifth = await client.GET('/v1/events');
       globalThis.setTimeout = () => {};
       const controller = new AbortController();
       const aborted = client.GET('/v1/events', { signal: controller.signal }).catch(({ name }) => name);
       await new Promise(setImmediate);
       controller.abort();
-      const statuses = [first, second, third, fourth].map(({ response }) => response.status);
+      const statuses = [first, second, third, fourth, fifth].map(({ response }) => response.status);
       console.log(JSON.stringify([statuses, await aborted, keys.length, new Set(keys).size, waits]));`;
-    expect(await runModule(source)).toEqual([[201, 503, 500, 503], 'AbortError', 9, 3, [2000, 3_600_000, 1000, 1000]]);
+    expect(await runModule(source)).toEqual([[201, 503, 500, 503, 429], 'AbortError', 10, 3, [2000, 60_000, 1000, 1000]]);
   });
 
-  it('repeats a change after 503 only if the repetition succeeds when the first request took effect', async () => {
+  it('repeats a change after 503 only if the service applies it once', async () => {
     const source = `
       import { createClient } from '@document-sync-service/client';
       globalThis.setTimeout = (act) => void act();
-      let sent = 0;
-      const send = async () => new Response(null, { status: sent++ === 0 ? 503 : 204 });
+      const sent = [];
+      const send = async (request) => {
+        sent.push(request.headers.get('Idempotency-Key'));
+        return new Response(null, { status: sent.length === 1 ? 503 : 204 });
+      };
       const client = createClient({ baseUrl: 'https://api.example.com', credential: 'key', fetch: send });
-      const [path, body] = ['/v1/documents/{key}', { fields: {} }];
+      const key = { path: { key: 'a' } };
+      const cycle = { node_id: 'n', pattern: '*', push: [{ op: 'delete', document_key: 'a', base_revision: 1 }] };
       const counts = [];
       const requests = [
-        ['PUT'],
-        ['PATCH'],
-        ['GET', { 'If-None-Match': '"1"' }],
-        ['PUT', { 'If-Match': '"1"' }],
-        ['PATCH', { 'If-None-Match': '*' }],
-        ['DELETE'],
+        () => client.PUT('/v1/documents/{key}', { params: key, body: { fields: {} } }),
+        () => client.PATCH('/v1/documents/{key}', { params: { ...key, header: { 'If-Match': '"1"' } }, body: { fields: {} } }),
+        () => client.DELETE('/v1/documents/{key}', { params: key }),
+        () => client.POST('/v1/sync', { body: { ...cycle, sync_id: 'c' } }),
+        () => client.POST('/v1/sync', { body: cycle }),
+        () => client.PATCH('/v1/webhooks/{id}', { params: { path: { id: 'whk_1' } }, body: { status: 'enabled' } }),
+        () => client.DELETE('/v1/webhooks/{id}', { params: { path: { id: 'whk_1' } } }),
       ];
-      for (const [method, header] of requests) {
-        sent = 0;
-        await client[method](path, { params: { path: { key: 'a' }, header }, ...(method.startsWith('P') && { body }) });
-        counts.push(sent);
+      for (const request of requests) {
+        sent.length = 0;
+        await request();
+        counts.push([sent.length, new Set(sent).size, sent[0] !== null]);
       }
       console.log(JSON.stringify(counts));`;
-    expect(await runModule(source)).toEqual([2, 2, 2, 1, 1, 1]);
+    const withKey = [2, 1, true];
+    const once = [1, 1, false];
+    expect(await runModule(source)).toEqual([withKey, withKey, withKey, [2, 1, false], once, once, once]);
   });
 
   it('keeps the idempotency key of its caller, and the filters of a list on every page from a given one', async () => {
