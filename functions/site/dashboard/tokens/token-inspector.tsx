@@ -33,7 +33,7 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
   const now = useNow();
   const { isAdmin } = useSession();
   const key = documentKey.trim();
-  const { tokenId, keyId, documents, permissions, issuedAt, expiresAt } = claims;
+  const { tokenId, keyId, documents, permissions, user, issuedAt, expiresAt } = claims;
   const expires = new Date(expiresAt).toISOString();
   const id = <code>{visible(keyId)}</code>;
   return (
@@ -54,6 +54,7 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
           ],
           ['Created', <Time key="created" at={new Date(issuedAt).toISOString()} />],
           ['Permissions', permissions.map(visible).join(', ')],
+          ['User', user === undefined ? 'none' : visible(user)],
           ['Environment', visible(claims.environment)],
           [
             'Key',

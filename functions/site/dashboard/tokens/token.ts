@@ -9,6 +9,7 @@ export interface TokenClaims {
   environment: Environment;
   documents: string[];
   permissions: Permission[];
+  user?: string | undefined;
   /** Milliseconds since 1970. */
   issuedAt: number;
   expiresAt: number;
@@ -21,10 +22,10 @@ export function decodeToken(text: string): { claims: TokenClaims } | { problem: 
   if (parts.length !== 3) return { problem: 'must have three parts with dots between them' };
   const [header, claims] = parts.slice(0, 2).map(jsonOf);
   if (!header || !claims) return { problem: 'must be base64url-encoded JSON in its first two parts' };
-  const { sub, jti, iat, exp, env, documents, permissions } = claims;
+  const { sub, jti, iat, exp, env, documents, permissions, user = '' } = claims;
   const isOurs =
     header['typ'] === 'svc-doc+jwt' &&
-    [sub, jti, env].every(isText) &&
+    [sub, jti, env, user].every(isText) &&
     [iat, exp].every(isTime) &&
     [documents, permissions].every(isTexts);
   if (!isOurs) return { problem: 'is a JWT, but no scoped token of this service' };
@@ -35,6 +36,7 @@ export function decodeToken(text: string): { claims: TokenClaims } | { problem: 
       environment: env as Environment,
       documents: documents as string[],
       permissions: permissions as Permission[],
+      ...(user !== '' && { user: user as string }),
       issuedAt: (iat as number) * 1000,
       expiresAt: (exp as number) * 1000,
     },

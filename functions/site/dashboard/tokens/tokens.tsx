@@ -39,8 +39,9 @@ export function Tokens() {
 
 function Mint() {
   const { call, reveal } = useSession();
-  const { value, field } = useForm({ documents: '', permissions: ['read'] as Permission[], ttl: '3600' });
+  const { value, field } = useForm({ documents: '', permissions: ['read'] as Permission[], ttl: '3600', user: '' });
   const { documents, permissions, ttl } = value;
+  const user = value.user.trim() || undefined;
   const patterns = documents.split(/[\s,]+/).filter(Boolean);
   const done = ({ token, token_id }: ResponseOf<'POST /v1/tokens'>) =>
     reveal({
@@ -58,7 +59,7 @@ function Mint() {
     <Panel title="Create a token">
       <ActionForm
         action="Create token"
-        act={() => call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl) } })}
+        act={() => call('POST /v1/tokens', { body: { documents: patterns, permissions, ttl: Number(ttl), user } })}
         onDone={done}
       >
         <TextArea
@@ -73,6 +74,12 @@ function Mint() {
           label="Lifetime"
           hint={`In seconds, up to 86,400.${Number(ttl) > 0 ? ` This is ${durationText(Math.round(Number(ttl)))}.` : ''}`}
           {...field('ttl')}
+        />
+        <Input
+          label="User"
+          hint="Optional. The person or device that receives the token, in your terms."
+          placeholder="user-7"
+          {...field('user')}
         />
         <p class="hint">The token expires earlier if the key that you are signed in with is revoked or expires.</p>
       </ActionForm>

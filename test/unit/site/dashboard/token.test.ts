@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeToken, reachOf } from '../../../../functions/site/dashboard/tokens/token.ts';
-import { signToken } from '../../../../lib/keys/token.ts';
+import { type Grant, signToken } from '../../../../lib/keys/token.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const grant = {
@@ -14,7 +14,7 @@ const grant = {
 const secret = Buffer.alloc(32, 1).toString('base64url');
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-async function claimsOf(overrides: Partial<typeof grant> = {}) {
+async function claimsOf(overrides: Partial<Grant> = {}) {
   const decoded = decodeToken(`  ${await signToken({ ...grant, ...overrides }, 3600, NOW_MS, secret)}\n`);
   if ('problem' in decoded) throw new Error(decoded.problem);
   return decoded.claims;
@@ -33,6 +33,10 @@ describe('a pasted token', () => {
     });
   });
 
+  it('is shown with its user', async () => {
+    expect((await claimsOf({ user: 'Ann 👩‍💻' })).user).toBe('Ann 👩‍💻');
+  });
+
   const ours = { typ: 'svc-doc+jwt' };
   const claims = { sub: 'key_1', jti: 'tok_1', env: 'live', documents: ['a'], permissions: ['read'], iat: 1, exp: 2 };
   it.each([
@@ -43,6 +47,7 @@ describe('a pasted token', () => {
     [`${encoded({ typ: 'JWT' })}.${encoded(claims)}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, exp: 1e15 })}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, documents: [1] })}.x`, 'no scoped token'],
+    [`${encoded(ours)}.${encoded({ ...claims, user: 7 })}.x`, 'no scoped token'],
     [`${encoded(ours)}.${encoded({ ...claims, sub: '\ud800' })}.x`, 'no scoped token'], // not possible in a link
     ...Object.keys(claims).map((name) => [
       `${encoded(ours)}.${encoded({ ...claims, [name]: undefined })}.x`,
