@@ -48,7 +48,7 @@ export type ItemKind =
   | 'VERSION';
 
 /** The layout of the items (lib/aws/items.ts). Raise it when code of an earlier release must not read or write them. */
-export const LAYOUT = 1;
+export const LAYOUT = 2;
 
 /** The item that stores the layout of the table and its epoch, in the members `layout` and `epoch`. */
 export const LAYOUT_KEY = { pk: 'VERSION#LAYOUT', sk: 'VERSION' } as const satisfies Record<

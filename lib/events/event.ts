@@ -59,7 +59,7 @@ export const PublishEvents = request('PublishEvents', {
 });
 
 export const EventResource = resource('Event', {
-  id: described(v.string(), 'A unique id that sorts by time.'),
+  id: described(v.string(), 'A unique id. Ids sort by time, and in the order of publication within a batch.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
   timestamp: described(timestamp, 'When the service accepted the event.'),
   occurred_at: v.optional(
@@ -111,9 +111,9 @@ interface NewEvent extends Space {
   webhookId?: string;
 }
 
-/** Creates an immutable event with a new id and its final body. */
-export const newEvent = (event: NewEvent, random: Random): StoredEvent =>
-  eventWithId({ ...event, id: newEventId(event.type, event.data, event.at, random) });
+/** Creates an immutable event with a new id and its final body. `place` is its place among the events of a batch. */
+export const newEvent = (event: NewEvent, random: Random, place = 0): StoredEvent =>
+  eventWithId({ ...event, id: newEventId(event.type, event.data, event.at, random, place) });
 
 export function eventWithId({ data, occurredAt, ...event }: NewEvent & { id: string }): StoredEvent {
   const occurred = occurredAt !== undefined && { occurred_at: iso(occurredAt) };

@@ -55,7 +55,7 @@ export function eventHandlers({ table, clock, random }: Backend): Handlers<'even
     const at = identity?.startedAt ?? clock();
     return published.map(({ type, data, occurred_at: occurredAt }, i) => {
       const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
-      return newEvent({ ...space, at, type, data, occurredAt }, bytes);
+      return newEvent({ ...space, at, type, data, occurredAt }, bytes, i);
     });
   }
 

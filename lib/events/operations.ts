@@ -40,7 +40,7 @@ export const eventOperations = {
     ...event,
     method: 'GET',
     path: '/v1/events',
-    summary: 'List the events of the last 30 days, newest first',
+    summary: 'List the events of the last 30 days, newest first, also within a batch',
     query: {
       ...page,
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),

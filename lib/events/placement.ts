@@ -1,4 +1,4 @@
-import { bucketOf, ID_ALPHABET, idTag, type Random, sortableId } from '../ids.ts';
+import { bucketOf, ID_ALPHABET, idTag, type Random, sortableId, toDigits } from '../ids.ts';
 import { hasAtMost } from '../schema.ts';
 import type { EventType } from './types.ts';
 
@@ -9,7 +9,8 @@ import type { EventType } from './types.ts';
 export const EVENT_PARTITIONS = 12;
 
 /**
- * Ids of stored events contain these digits (base 32), so a digit never changes. A new type gets a digit that no type has had.
+ * Ids of stored events contain these digits (base 32), so a digit never changes. A new type gets a digit that no type has had. The
+ * events of one write of a document have the same place, so the digits also order them: a conflict follows its change.
  */
 const DIGITS: Readonly<Record<EventType, string>> = {
   'document.created': '0',
@@ -31,16 +32,29 @@ export const isWithinKeyLength = hasAtMost(MAX_DOCUMENT_KEY_LENGTH);
  */
 type Partition = string;
 
-/** A new id for an event with these data. It sorts by time, like every id. */
-export function newEventId(type: EventType, data: object, atMs: number, random: Random): string {
+/** Characters of the place of an event in its batch. */
+const PLACE_LENGTH = 2;
+
+/**
+ * A new id for an event with these data. The id of an event:
+ *
+ *   evt_ ┬ time of acceptance, 10 characters
+ *        │ place in the batch, 2
+ *        │ partition, 2
+ *        └ random, 12
+ *
+ * Ids sort by time, like every id, and in the order of publication within a batch, as monotonic ULIDs do. The events of a batch can be
+ * in different partitions, so the place comes first.
+ */
+export function newEventId(type: EventType, data: object, atMs: number, random: Random, place = 0): string {
   const documentKey = documentKeyIn(data);
   const bucket =
     documentKey === undefined ? Number(random(1)[0]) % EVENT_PARTITIONS : bucketOf(documentKey, EVENT_PARTITIONS);
-  return sortableId('evt', atMs, random, partition(type, bucket));
+  return sortableId('evt', atMs, random, toDigits(place, PLACE_LENGTH) + partition(type, bucket));
 }
 
 /** The partition of an event. */
-export const partitionOf = (eventId: string): Partition => idTag(eventId, 2);
+export const partitionOf = (eventId: string): Partition => idTag(eventId, PLACE_LENGTH + 2).slice(PLACE_LENGTH);
 
 /** Every partition that can contain events of these types, or of one document. */
 export function partitionsOf(types: readonly EventType[], documentKey: string | undefined): Partition[] {

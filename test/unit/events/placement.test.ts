@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/aws/items.ts';
+import { MAX_BATCH } from '../../../lib/events/event.ts';
 import {
   documentKeyIn,
   EVENT_PARTITIONS,
@@ -8,13 +9,13 @@ import {
   partitionOf,
   partitionsOf,
 } from '../../../lib/events/placement.ts';
-import { EVENT_TYPES } from '../../../lib/events/types.ts';
+import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import { idOf, sortableId } from '../../../lib/ids.ts';
 import { check } from '../../../lib/schema.ts';
 
 const at = Date.parse('2026-01-31T12:00:00.000Z');
-const idFor = (type: (typeof EVENT_TYPES)[number], document_key?: string) =>
-  newEventId(type, { document_key }, at, randomBytes);
+const idFor = (type: EventType, document_key?: string, place = 0) =>
+  newEventId(type, { document_key }, at, randomBytes, place);
 
 describe('the id of an event', () => {
   it.each(EVENT_TYPES)('has the format of every id and belongs to a listed partition, for type %s', (type) => {
@@ -31,6 +32,33 @@ describe('the id of an event', () => {
       newEventId(EVENT_TYPES[i % 6] ?? 'sync.conflict', { document_key: `d${i}` }, at + i, randomBytes),
     );
     expect([...ids].sort()).toEqual(ids);
+  });
+});
+
+describe('the ids of a batch', () => {
+  it('sort by place, for any types and documents', () => {
+    const ids = Array.from({ length: MAX_BATCH }, (_, i) =>
+      idFor(EVENT_TYPES[(5 * i) % 6] ?? 'sync.conflict', `d${i % 7}`, i),
+    );
+    expect([...ids].sort()).toEqual(ids);
+    for (const [i, id] of ids.entries()) {
+      expect(check(idOf('evt'), id)).toEqual({ value: id });
+      expect(partitionsOf(EVENT_TYPES, `d${i % 7}`)).toContain(partitionOf(id));
+    }
+  });
+
+  it('end with 60 random bits each', () => {
+    const endings = Array.from({ length: 1000 }, (_, i) => idFor('document.changed', 'a', i % 2).slice(-12));
+    expect(new Set(endings).size).toBe(1000);
+    expect(new Set(endings.map((ending) => ending[0])).size).toBe(32);
+  });
+
+  it.each<[EventType, EventType]>([
+    ['document.created', 'sync.conflict'],
+    ['document.changed', 'sync.conflict'],
+    ['document.deleted', 'sync.conflict'],
+  ])('of one write sort %s before %s', (first, second) => {
+    for (let i = 0; i < 20; i++) expect(idFor(first, `d${i}`) < idFor(second, `d${i}`)).toBe(true);
   });
 });
 

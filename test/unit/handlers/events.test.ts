@@ -69,6 +69,59 @@ describe('events', () => {
   });
 });
 
+describe('the events of a batch', () => {
+  const written = async (client: Client, query = '') =>
+    (await all(client, query)).map(({ data }) => data.revision).reverse();
+  const numbers = Array.from({ length: 60 }, (_, i) => i + 1);
+
+  it('are listed in the order of publication, newest first, in one document and in several, over pages', async () => {
+    for (const keyOf of [() => 'org:acme:one', (i: number) => `org:acme:${i % 7}`]) {
+      const client = await (await service.project()).client('live');
+      await publishAll(
+        client,
+        numbers.map((i) => deleted(keyOf(i), i)),
+      );
+      for (const query of ['limit=100', 'limit=7']) expect(await written(client, query)).toEqual(numbers);
+      expect(await written(client, `document_key=${keyOf(1)}`)).toEqual(numbers.filter((i) => keyOf(i) === keyOf(1)));
+    }
+  });
+
+  it('are logged for a webhook in the same order', async () => {
+    const client = await (await service.project()).client('live');
+    const { id } = await createWebhook(client, service.endpoint().url);
+    const published = await publishAll(
+      client,
+      numbers.map((i) => deleted(`d${i % 7}`, i)),
+    );
+    await service.settle();
+    const log = await listed(client, `/v1/webhooks/${id}/deliveries?limit=100`);
+    expect(log.map(({ event_id }) => event_id).reverse()).toEqual(published);
+  });
+
+  it('have the same ids when the request is repeated', async () => {
+    const client = await (await service.project()).client('live');
+    const request = { body: { events: [changed(), changed()] }, headers: { 'Idempotency-Key': 'once' } };
+    service.faults.command = (name, input) =>
+      name === 'Update' && JSON.stringify(input).includes('response') ? new Error('The write failed') : undefined;
+    expect((await client('POST', '/v1/events/batch', request)).status).toBe(500);
+    service.faults.command = () => undefined;
+    const stored = await all(client, '');
+    const { data } = (await client('POST', '/v1/events/batch', request)).body;
+    expect(await all(client, '')).toEqual(stored);
+    expect(data).toEqual(stored.reverse());
+  });
+});
+
+it('the conflict of a write is listed before its change', async () => {
+  const client = await (await service.project()).client('live');
+  for (let i = 0; i < 10; i++) {
+    await put(client, `d${i}`, { a: 0 });
+    for (const a of [1, 2]) await client('PATCH', `/v1/documents/d${i}`, { body: { fields: { a }, base_revision: 1 } });
+    const types = (await all(client, `document_key=d${i}`)).map(({ type }) => type);
+    expect(types).toEqual(['sync.conflict', 'document.changed', 'document.changed', 'document.created']);
+  }
+});
+
 describe('an event', () => {
   it('is listed as it is delivered, with the deepest values and every digit', async () => {
     const client = await (await service.project()).client('live');

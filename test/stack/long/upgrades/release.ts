@@ -7,6 +7,8 @@ import { UserError } from '../../../../infra/user-error.ts';
 
 export interface Release {
   version: string;
+  /** The layout of its table. This version shares the table of a release with the same layout. */
+  layout: number;
   commit: string;
   /** The parameters of the release that enable every option which this version also has. */
   everyOption: Record<string, string>;

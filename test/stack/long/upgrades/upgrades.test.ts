@@ -3,8 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readRoutes } from '../../../../infra/local/gateway/routes.ts';
 import { createState } from '../../../../infra/local/services/state.ts';
+import { LAYOUT } from '../../../../lib/deployment.ts';
 import { everyOption, synth } from '../../../infra/synth.ts';
-import { eventually, FAST } from '../../../support/service.ts';
+import { databaseEndpoint } from '../../../support/database.ts';
+import { eventually, FAST, request } from '../../../support/service.ts';
+import { startWatchedStack } from '../../../support/watched-stack.ts';
 import { readTemplate } from '../../local/gateway.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './deployment.ts';
 import { keptResources } from './kept-resources.ts';
@@ -30,6 +33,9 @@ properties, or name the resource in the section "Upgrading" of CHANGELOG.md and 
 const previous = releases.at(-1);
 if (!previous) throw new Error('releases.json is empty');
 const current = inject('assembly');
+/** The releases whose tables this version shares. It does not work with tables of another layout. */
+const sharing = releases.filter(({ layout }) => layout === LAYOUT);
+const others = releases.filter(({ layout }) => layout !== LAYOUT);
 let source: ReleaseSource;
 let earlier: string;
 beforeAll(() => {
@@ -56,8 +62,8 @@ async function storedBy(assembly: string, endpoints: Endpoints): Promise<Stored>
   return readStored(state, work, at);
 }
 
-describe('the data of a release', () => {
-  it.each(releases)('$version is complete to this version, with its work in progress', async ({ version }) => {
+describe.each(sharing)('the data of release $version', ({ version }) => {
+  it('is complete to this version, with its work in progress', async () => {
     const endpoints = await startEndpoints();
     if (process.env.RECORD && version === previous.version) {
       const text = JSON.stringify(await storedBy(earlier, endpoints), null, 1);
@@ -76,8 +82,8 @@ describe('the data of a release', () => {
     await during({ assembly: current, state, at, pace: FAST }, (stack) => complete(stack, work));
   });
 
-  it('has the attributes and members that the previous release wrote', async () => {
-    const expected = shapesOf(JSON.parse(readFileSync(fixtureOf(previous.version), 'utf8')));
+  it('has the attributes and members that this version writes', async () => {
+    const expected = shapesOf(JSON.parse(readFileSync(fixtureOf(version), 'utf8')));
     const found = shapesOf(await storedBy(current, await startEndpoints()));
     const missing = Object.entries(expected).flatMap(([kind, members]) =>
       members.filter((member) => !found[kind]?.includes(member)).map((member) => `${kind}: ${member}`),
@@ -107,7 +113,7 @@ describe('the template', () => {
   });
 });
 
-describe('an upgrade and a rollback', () => {
+describe.each(sharing.slice(-1))('an upgrade from $version and a rollback', () => {
   it('lose no work of either release', async () => {
     const consumers = consumersOf(resourcesOf(current));
     const isConsumer = (id: string) => consumers.has(id);
@@ -141,6 +147,32 @@ describe('an upgrade and a rollback', () => {
       for (const { work } of begun) await complete(stack, work);
       await eventually(() => state.messages.size + state.schedules.size === 0);
     });
+  });
+});
+
+describe.each(others.slice(-1))('release $version, which has another layout,', () => {
+  it.each([
+    ['keeps its table, in which this version changes nothing', () => [earlier, current]],
+    ['changes nothing in the table of this version', () => [current, earlier]],
+  ])('%s', async (_, assemblies) => {
+    const [first = '', second = ''] = assemblies();
+    const state = createState();
+    const endpoints = await startEndpoints();
+    const work = await during({ assembly: first, state, at: Date.now() }, (stack) => begin(stack, state, endpoints));
+    const tableItems = async () => (await readStored(state, work, 0)).items;
+    const before = await tableItems();
+    const stack = await startWatchedStack({ assembly: second, databaseEndpoint: databaseEndpoint(), state, ...FAST });
+    try {
+      const headers = { Authorization: `Bearer ${work.live}` };
+      const calls = await Promise.all([
+        request(stack.baseUrl, 'GET', '/v1/documents', { headers }),
+        request(stack.baseUrl, 'PUT', '/v1/documents/org:d', { headers, body: { fields: {} } }),
+      ]);
+      expect(calls.map(({ status }) => status)).toEqual([503, 503]);
+    } finally {
+      await stack.stop();
+    }
+    expect(await tableItems()).toEqual(before);
   });
 });
 
