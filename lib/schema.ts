@@ -27,7 +27,7 @@ export interface Violation {
 export const charactersOf = (value: string): string[] => Array.from(value);
 
 /** Whether a text has at most `max` characters. A character has at most two code units, so a longer text is not counted completely. */
-export const hasAtMost =
+const hasAtMost =
   (max: number) =>
   (value: string): boolean =>
     charactersOf(value.slice(0, 2 * max + 1)).length <= max;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EventDocumentKey } from '../events/event.ts';
+import { DocumentKey } from '../documents/document.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter, webhookParameter } from '../http/path-parameters.ts';
@@ -111,7 +111,7 @@ export const deliveryOperations = {
       ),
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
       document_key: v.optional(
-        described(EventDocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
+        described(DocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
       ),
       since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),

@@ -28,8 +28,9 @@ function hasSegments(text: string, isValid: (segment: string) => boolean): boole
 /** A trailing `*` matches one or more segments, any other exactly one. */
 export const matchesPattern = (pattern: string, key: string): boolean => covers(pattern, key);
 
-export const matchesAny = (patterns: readonly string[], key: string): boolean =>
-  patterns.some((pattern) => matchesPattern(pattern, key));
+/** Whether a pattern matches a name. A name that is no document key matches none, although `*` would match its segments. */
+export const matchesAny = (patterns: readonly string[], name: string): boolean =>
+  isDocumentKey(name) && patterns.some((pattern) => matchesPattern(pattern, name));
 
 /** Whether `outer` matches every key that `inner` matches. A key is a pattern that matches only itself. */
 export function covers(outer: string, inner: string): boolean {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { DocumentKey } from '../documents/document.ts';
 import { examined } from '../lists.ts';
 import { anyJson, DATE_TIME_SCHEMA, described, integer, iso, jsonObject, timestampInput } from '../schema.ts';
 import { type EventType, MEANINGS } from './types.ts';
@@ -25,7 +26,7 @@ const objects = <const Entries extends v.ObjectEntries>(entries: Entries) =>
 const time = v.pipe(timestampInput, v.transform(iso), v.metadata({ jsonSchema: DATE_TIME_SCHEMA }));
 
 const field = described(v.string('must be a string'), 'The name of the field.');
-const documentKey = described(name, MEANINGS.documentKey);
+const documentKey = described(DocumentKey, MEANINGS.documentKey);
 const documentRevision = described(revision, MEANINGS.revision);
 const origin = described(name, MEANINGS.origin);
 
@@ -98,7 +99,7 @@ export const EVENT_DATA = {
   'connection.lost': v.looseObject({
     connection_id: described(name, 'Identifies the connection.'),
     node_id: described(name, MEANINGS.nodeId),
-    document_key: v.optional(described(name, 'The document that the connection was for, if it was named.')),
+    document_key: v.optional(described(DocumentKey, 'The document that the connection was for, if it was named.')),
     user: v.optional(described(name, 'The user who was connected, if it was named.')),
     connected_at: described(time, 'When the connection was opened.'),
     last_seen_at: described(time, 'When the lease was last renewed.'),

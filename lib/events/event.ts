@@ -16,7 +16,7 @@ import {
 } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
-import { documentKeyIn, isWithinKeyLength, MAX_DOCUMENT_KEY_LENGTH, newEventId } from './placement.ts';
+import { documentKeyIn, newEventId } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
 /** The maximum bytes of an event, stored and sent. */
@@ -82,14 +82,6 @@ export interface StoredEvent extends Space {
 
 /** Whether an event is a sample that goes to one webhook only. */
 export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean => webhookId !== undefined;
-
-/** The document in a filter of events. An event can have any text as its document key, in contrast to a document. */
-export const EventDocumentKey = v.pipe(
-  v.string('must be a string'),
-  v.minLength(1, 'must not be empty'),
-  v.check(isWithinKeyLength, `must have at most ${MAX_DOCUMENT_KEY_LENGTH} characters`),
-  v.metadata({ jsonSchema: { maxLength: MAX_DOCUMENT_KEY_LENGTH } }),
-);
 
 /** Up to `limit` events of a space, from a position on. Lists exclude test events. */
 export interface EventPage {

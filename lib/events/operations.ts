@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { DeliveryResource } from '../deliveries/record.ts';
+import { DocumentKey } from '../documents/document.ts';
 import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter } from '../http/path-parameters.ts';
 import { described, jsonObject, oneOf, resource, timestampInput } from '../schema.ts';
-import { EventDocumentKey, EventResource, PublishEvent, PublishEvents } from './event.ts';
+import { EventResource, PublishEvent, PublishEvents } from './event.ts';
 import { EVENT_TYPES } from './types.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
@@ -44,7 +45,7 @@ export const eventOperations = {
     query: {
       ...page,
       type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
-      document_key: v.optional(described(EventDocumentKey, 'Only events of this document.')),
+      document_key: v.optional(described(DocumentKey, 'Only events of this document.')),
       since: v.optional(described(timestampInput, 'Only events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only events before this time.')),
     },

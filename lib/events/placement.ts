@@ -1,5 +1,5 @@
+import { isDocumentKey } from '../documents/patterns.ts';
 import { bucketOf, ID_ALPHABET, idTag, type Random, sortableId, toDigits } from '../ids.ts';
-import { hasAtMost } from '../schema.ts';
 import type { EventType } from './types.ts';
 
 /**
@@ -20,11 +20,6 @@ const DIGITS: Readonly<Record<EventType, string>> = {
   'sync.completed': '4',
   'connection.lost': '5',
 };
-
-/** As of the keys of documents (interface: up to 512 characters). */
-export const MAX_DOCUMENT_KEY_LENGTH = 512;
-/** Whether a text is not too long for a document key. */
-export const isWithinKeyLength = hasAtMost(MAX_DOCUMENT_KEY_LENGTH);
 
 /**
  * Where the events of a space are stored: a partition for each type and twelfth of the document keys. The id of an event names
@@ -64,13 +59,12 @@ export function partitionsOf(types: readonly EventType[], documentKey: string | 
 }
 
 /**
- * The document of an event. `undefined` without a document, or if the key is empty, too long, or has lone surrogates, which a table
- * cannot store. In some types, `document_key` is an additional member that can have any value.
+ * The document of an event, or `undefined`. In `sync.completed`, `document_key` is an additional member that can have any value, and only
+ * a valid document key names a document.
  */
 export function documentKeyIn(data: object): string | undefined {
   const { document_key: key } = data as { document_key?: unknown };
-  if (typeof key !== 'string' || key === '' || !isWithinKeyLength(key)) return undefined;
-  return key.isWellFormed() ? key : undefined;
+  return typeof key === 'string' && isDocumentKey(key) ? key : undefined;
 }
 
 const partition = (type: EventType, bucket: number): Partition => `${DIGITS[type]}${ID_ALPHABET[bucket]}`;

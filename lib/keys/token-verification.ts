@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isDocumentKey, matchesAny } from '../documents/patterns.ts';
+import { matchesAny } from '../documents/patterns.ts';
 import { described, iso, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import { Address, isAllowed } from './allowlist.ts';
@@ -66,7 +66,7 @@ export function verificationOf(
   const expiresAt = expiryOf(token);
   const worksUntil = Math.min(expiresAt, record.expiresAt ?? Number.POSITIVE_INFINITY);
   const isAdmitted = isAllowed(record.cidrs, address ?? '');
-  const reachesDocument = document_key === undefined || isCovered(documents, document_key);
+  const reachesDocument = document_key === undefined || matchesAny(documents, document_key);
   const hasPermission = permission === undefined || permissions.includes(permission);
   return {
     active: true,
@@ -80,7 +80,3 @@ export function verificationOf(
     cache_seconds: Math.min(MAX_CACHE_SECONDS, Math.floor((worksUntil - now) / 1000)),
   };
 }
-
-// `*` alone would match a segment with any characters.
-const isCovered = (patterns: readonly string[], name: string): boolean =>
-  isDocumentKey(name) && matchesAny(patterns, name);

@@ -50,6 +50,13 @@ describe('an event', () => {
     expect(goesTo(webhooks)).toEqual(expected);
   });
 
+  it.each([
+    ...['w:a b', 'w:é', 'w::x', 'w:', 'w:*', `w:${'x'.repeat(65)}`, `w:${'x:'.repeat(15)}x`],
+  ])('with %s, which is no document key, goes to webhooks without patterns', (documentKey) => {
+    const webhooks = [webhook({ id: 'whk_a', documents: ['w:*', '*'] }), webhook({ id: 'whk_b' })];
+    expect(goesTo(webhooks, { documentKey })).toEqual({ new: ['whk_b'] });
+  });
+
   it('without a document goes to webhooks without patterns', () => {
     const webhooks = [webhook({ id: 'whk_a', documents: ['*'] }), webhook({ id: 'whk_b' })];
     expect(goesTo(webhooks, { documentKey: undefined })).toEqual({ new: ['whk_b'] });

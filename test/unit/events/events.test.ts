@@ -33,6 +33,21 @@ const RULES = {
       'must not contain lone surrogates': LONE_SURROGATES,
     },
   },
+  documentKey: {
+    valid: [
+      'a',
+      'org:acme:~2F.b@c_d-1',
+      `${'a'.repeat(63)}:`.repeat(7) + 'a'.repeat(64),
+      Array(16).fill('a').join(':'),
+    ],
+    invalid: {
+      'must be a string': [1, null],
+      'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by ":", and not "." or ".."': [
+        ...['', 'w:a b', 'w:é', 'w::x', 'w:', 'w:*', '*', '.', '..', 'a'.repeat(65), Array(17).fill('a').join(':')],
+        ...[`${'a'.repeat(64)}:`.repeat(7) + 'a'.repeat(58), 'x'.repeat(513), ...LONE_SURROGATES],
+      ],
+    },
+  },
   time: {
     valid: ['1970-01-01T00:00:00Z'],
     invalid: {
@@ -47,6 +62,7 @@ const RULES = {
 };
 function ruleOf(type: EventType, member: string, value: unknown): keyof typeof RULES {
   if (member === 'sync_id' && type === 'sync.conflict') return 'idOrNull';
+  if (member === 'document_key') return 'documentKey';
   if (typeof value === 'number') return member === 'revision' ? 'revision' : 'count';
   if (typeof value === 'string') return member.endsWith('_at') ? 'time' : 'text';
   return Array.isArray(value) ? 'list' : 'object';

@@ -107,8 +107,10 @@ it('spreads deliveries of one millisecond evenly over the partitions of a log, e
 
 describe('the document of an event', () => {
   it.each([
-    [{ document_key: '😀'.repeat(512) }, '😀'.repeat(512)],
-    [{ document_key: 'a'.repeat(513) }, undefined],
+    [{ document_key: 'org:acme:doc-1' }, 'org:acme:doc-1'],
+    [{ document_key: 'a'.repeat(65) }, undefined],
+    [{ document_key: 'org:acme:doc 1' }, undefined],
+    [{ document_key: 'org:*' }, undefined],
     [{ document_key: 7 }, undefined],
     [{ document_key: '' }, undefined],
     [{ document_key: 'a\ud800' }, undefined],

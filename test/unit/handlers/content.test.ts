@@ -32,6 +32,7 @@ interface Place {
 
 const isText = (text: string) => !/[\p{Cc}\p{Cs}]/u.test(text);
 const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text);
+const isSegment = (text: string) => /^[A-Za-z0-9._~@-]{1,64}$/.test(text);
 const isToken = (text: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text);
 
 const webhook = (body: object) => live('PATCH', `/v1/webhooks/${webhookId}`, { body });
@@ -102,7 +103,7 @@ const PLACES: Record<string, Place> = {
   },
   'the document of an event': {
     field: 'data.document_key',
-    accepts: (text) => text.isWellFormed(),
+    accepts: isSegment,
     send: event('document_key'),
     read: eventIn('document_key'),
   },
@@ -114,7 +115,7 @@ const PLACES: Record<string, Place> = {
   },
   'a document key': {
     field: 'push[0].document_key',
-    accepts: (text) => /^[A-Za-z0-9._~@-]{1,64}$/.test(text),
+    accepts: isSegment,
     send: (document_key) =>
       sync(live, { push: [{ op: 'put', document_key, base_revision: 0, fields: { document_key } }] }),
     async read({ body }) {

@@ -59,13 +59,43 @@ describe('events', () => {
     expect(await all(live, `until=${newest?.timestamp}&type=document.deleted`)).toEqual([]);
   });
 
-  it('are listed by any text that an event can have as its document key', async () => {
+  it('are listed by every key that a document can have, and only by these', async () => {
     const client = await (await service.project()).client('live');
-    for (const key of ['folder/Entwurf 1 é', 'a:*', ':', '😀'.repeat(512), 'd', 'org:acme:d']) {
+    for (const key of ['d', 'org:acme:d', Array(8).fill('~2F.b@c_d-1'.padEnd(63, 'x')).join(':')]) {
       const { body } = await client('POST', '/v1/events', { body: deleted(key, 1) });
       const found = await all(client, `document_key=${encodeURIComponent(key)}`);
       expect(found.map(({ id }) => id)).toEqual([body.id]);
     }
+    for (const key of ['w:a b', 'w:é', 'w::x', 'w:', 'w:*', 'x'.repeat(65), 'x'.repeat(513), '.']) {
+      const published = await client('POST', '/v1/events/batch', {
+        body: { events: [deleted('d', 2), deleted(key, 1)] },
+      });
+      const found = await client('GET', `/v1/events?document_key=${encodeURIComponent(key)}`);
+      for (const [{ status, body }, field] of [
+        [published, 'events[1].data.document_key'],
+        [found, 'document_key'],
+      ] as const)
+        expect([status, body.errors.map((each: { field: string }) => each.field)], key).toEqual([400, [field]]);
+    }
+    expect(await all(client, '')).toHaveLength(3);
+  });
+
+  it('of a type without a document can have any value as its document_key, which then names no document', async () => {
+    const client = await (await service.project()).client('live');
+    const endpoint = service.endpoint();
+    await createWebhook(client, endpoint.url, { documents: ['w:*', '*'] });
+    const completed = (document_key: unknown) => ({
+      type: 'sync.completed',
+      data: {
+        ...{ sync_id: 's', node_id: 'n', pattern: 'w:*', document_key },
+        ...{ started_at: '2026-01-31T12:00:00Z', completed_at: '2026-01-31T12:00:00Z' },
+      },
+    });
+    const names = ['w:a b', 'w:é', 'w::x', 'w:', 'w:*', `w:${'x'.repeat(65)}`, 7, null];
+    await publishAll(client, [...names, 'w:a'].map(completed));
+    await service.settle();
+    expect(endpoint.received.map(({ body }) => JSON.parse(String(body)).data.document_key)).toEqual(['w:a']);
+    expect((await all(client, '')).map(({ data }) => data.document_key).reverse()).toEqual([...names, 'w:a']);
   });
 });
 

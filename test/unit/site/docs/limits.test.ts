@@ -18,10 +18,9 @@ import {
 import { MAX_LEASE_SECONDS } from '../../../../lib/documents/connections.ts';
 import { CYCLE_MS } from '../../../../lib/documents/cycle.ts';
 import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../../../../lib/documents/document.ts';
-import { MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
+import { MAX_KEY_LENGTH, MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
 import { MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
-import { MAX_DOCUMENT_KEY_LENGTH } from '../../../../lib/events/placement.ts';
 import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
 import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
 import { operations } from '../../../../lib/http/operations.ts';
@@ -44,7 +43,7 @@ const [first, second, third, fourth, fifth] = RETRY_DELAYS_SECONDS;
 const retained = days(EVENT_RETENTION_MS);
 const timeout = seconds(ATTEMPT_TIMEOUT_MS);
 const replayed = hours(REPLAY_MS);
-const ofKey = [counted(MAX_DOCUMENT_KEY_LENGTH, 'character'), counted(MAX_SEGMENTS, 'segment')];
+const ofKey = [counted(MAX_KEY_LENGTH, 'character'), counted(MAX_SEGMENTS, 'segment')];
 
 /** The figures with a unit in each guide: those of constants, and those that other tests check or that AWS sets. */
 const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: readonly string[]]>> = {
@@ -71,7 +70,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
       ...[seconds(SUSPECT_AFTER_MS), seconds(SLOW_AFTER_MS), hours(MAX_WAIT_MS)],
     ],
   ],
-  events: [[retained, minutes(MAX_AHEAD_MS), counted(MAX_DOCUMENT_KEY_LENGTH, 'character')]],
+  events: [[retained, minutes(MAX_AHEAD_MS)]],
   'going-live': [[timeout], ['64 KiB']],
   keys: [
     [counted(MAX_EMAILS, 'email'), minutes(EMAIL_WINDOW_MS), days(AUDIT_KEPT_MS)],
