@@ -57,11 +57,13 @@ const RULES = {
   revision: integers(1),
   count: integers(0),
   idOrNull: { valid: ['syn_1', null], invalid: { 'must be a string or null': [1] } },
+  textOrNull: { valid: ['n', null], invalid: { 'must be a string': [1], 'must not be empty': [''] } },
   object: { valid: [{}, { '': [null] }], invalid: { 'must be an object': [[], 'x', null] } },
   list: { valid: [], invalid: { 'must be an array': [{}, 'x', null] } },
 };
 function ruleOf(type: EventType, member: string, value: unknown): keyof typeof RULES {
   if (member === 'sync_id' && type === 'sync.conflict') return 'idOrNull';
+  if (member === 'pattern') return 'textOrNull';
   if (member === 'document_key') return 'documentKey';
   if (typeof value === 'number') return member === 'revision' ? 'revision' : 'count';
   if (typeof value === 'string') return member.endsWith('_at') ? 'time' : 'text';
