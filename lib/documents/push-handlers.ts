@@ -8,7 +8,7 @@ import { check } from '../schema.ts';
 import { type Cycle, pushFingerprint } from './cycle.ts';
 import { cycles as cyclesIn, type PushPlace, putReceipt, type Receipt } from './cycle-store.ts';
 import { withoutOthersValues } from './document.ts';
-import { isRejected, problemOf, type WriteOutcome } from './rejections.ts';
+import { conflictProblem, isRejected, problemOf, type WriteOutcome } from './rejections.ts';
 import { writeDocument } from './store.ts';
 import { documentOf, Push, type PushResult } from './sync.ts';
 
@@ -129,11 +129,13 @@ function resultOf(document_key: string, written: WriteOutcome): PushResult {
   return { document_key, status, revision: state?.revision ?? null, conflicts };
 }
 
-/** A token without `read` sees only its own side of a conflict. */
+/** A token without `read` sees only its own side of a conflict, and only the names of its own fields. */
 function shown({ caller }: SyncRequest, { fields = {}, on_conflict }: Push, result: PushResult): PushResult {
-  if (may(caller, 'read')) return result;
+  if (may(caller, 'read') || result.conflicts.length === 0) return result;
   const isApplied = on_conflict === 'last_write_wins' && result.status === 'merged';
-  return { ...result, conflicts: withoutOthersValues(result.conflicts, fields, isApplied ? 'loser' : 'winner') };
+  const conflicts = withoutOthersValues(result.conflicts, fields, isApplied ? 'loser' : 'winner');
+  if (result.status !== 'rejected') return { ...result, conflicts };
+  return { ...result, conflicts, detail: conflictProblem(conflicts).detail };
 }
 
 const rejected = (push: unknown, { code, detail }: Problem): PushResult => ({

@@ -18,10 +18,7 @@ export const isRejected = (written: WriteOutcome): written is Rejected =>
 export function problemOf(rejected: Rejected): Problem {
   switch (rejected.outcome) {
     case 'conflict':
-      return new Problem(
-        'conflict',
-        `Read the document, resolve the conflicts and send the change again. Fields that changed since base_revision: ${rejected.conflicts.map(({ field }) => field).join(', ')}.`,
-      );
+      return conflictProblem(rejected.conflicts);
     case 'future_base':
       return new Problem(
         'conflict',
@@ -38,4 +35,11 @@ export function problemOf(rejected: Rejected): Problem {
         `Change fewer fields in one request. The events of this write would exceed ${MAX_EVENT_BYTES} bytes.`,
       );
   }
+}
+
+/** The problem of a write with conflicts, which names their fields. */
+export function conflictProblem(conflicts: readonly { field: string }[]): Problem {
+  const fields = conflicts.map(({ field }) => field).join(', ');
+  const named = conflicts.length > 0 ? ` Fields that changed since base_revision: ${fields}.` : '';
+  return new Problem('conflict', `Read the document, resolve the conflicts and send the change again.${named}`);
 }
