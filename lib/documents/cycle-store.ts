@@ -31,7 +31,7 @@ export function cycles(table: Table) {
       const Item = {
         ...itemKey.sync(space, syncId),
         ...record,
-        expires: timeToLive(record.startedAt + EVENT_RETENTION_MS),
+        expires: timeToLive(record.namedAt + EVENT_RETENTION_MS),
       };
       const [taken] = await table.write([put(Item, isNew)]);
       return taken?.item as CycleRecord | undefined;
@@ -65,10 +65,10 @@ export function cycles(table: Table) {
 export function putReceipt(
   { space, syncId, page, position }: PushPlace,
   { fingerprint, result }: Receipt,
-  startedAt: number,
+  namedAt: number,
 ): Write {
   // As text, so that no number loses digits.
-  const content = { fingerprint, result: JSON.stringify(result), expires: timeToLive(startedAt + RESULTS_MS) };
+  const content = { fingerprint, result: JSON.stringify(result), expires: timeToLive(namedAt + RESULTS_MS) };
   return put({ ...itemKey.push(space, syncId, page, position), ...content }, isNew);
 }
 

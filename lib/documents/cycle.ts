@@ -17,6 +17,9 @@ const WALKS = ['revisions', 'log'] as const;
 /** The state of a cycle. Its cursor contains it, and callers cannot change it. Times are in milliseconds since 1970. */
 export const Cycle = v.strictObject({
   syncId: v.string(),
+  /** When the name was first used. The results of pushes expire some time after it. */
+  namedAt: v.number(),
+  /** When this run of the cycle started. */
   startedAt: v.number(),
   /** The number of the page, from 0. */
   page: v.number(),
@@ -45,13 +48,21 @@ export type Checkpoint = v.InferOutput<typeof Checkpoint>;
  */
 const FEW_DOCUMENTS = 1000;
 
-export function newCycle(syncId: string, startedAt: number, checkpoint: Checkpoint | undefined): Cycle {
-  const counts = { page: 0, pushed: 0, pulled: 0, conflicts: 0, walked: 0 };
-  if (!checkpoint) return { syncId, startedAt, ...counts, walk: 'revisions', documents: 0 };
+/** A run of a cycle, from its first page. */
+export function newCycle(
+  name: Pick<Cycle, 'syncId' | 'namedAt'>,
+  startedAt: number,
+  checkpoint: Checkpoint | undefined,
+): Cycle {
+  const start = { ...name, startedAt, page: 0, pushed: 0, pulled: 0, conflicts: 0, walked: 0 };
+  if (!checkpoint) return { ...start, walk: 'revisions', documents: 0 };
   const { at, documents } = checkpoint;
   const walk = documents > FEW_DOCUMENTS && startedAt - at < READABLE_MS ? 'log' : 'revisions';
-  return { syncId, startedAt, ...counts, walk, since: at - OVERLAP_MS, documents };
+  return { ...start, walk, since: at - OVERLAP_MS, documents };
 }
+
+/** Whether a cycle can still push. Later, the results of its pushes could be gone. */
+export const canPush = ({ namedAt }: Pick<Cycle, 'namedAt'>, nowMs: number): boolean => nowMs - namedAt < CYCLE_MS;
 
 /**
  * The cycle continues with the revisions from their start, if the log has more entries than there are documents, or could lose its
@@ -73,13 +84,13 @@ export const checkpointOf = ({ startedAt, walk, walked, documents }: Cycle, epoc
 export interface CycleRecord {
   /** Whose cycle it is: the owner (http/caller.ts) and the node. */
   owner: string;
-  startedAt: number;
+  namedAt: number;
   completedAt?: number;
 }
 
 /** Whether a caller can repeat a cycle with this name, or must use another name. */
 export const isRepeatable = (stored: CycleRecord, owner: string, nowMs: number): boolean =>
-  stored.owner === owner && nowMs - stored.startedAt < CYCLE_MS;
+  stored.owner === owner && canPush(stored, nowMs);
 
 /** Identifies the content of a push. A client can serialize its members in another order when it repeats them. */
 export const pushFingerprint = (push: unknown): string => hash('sha256', canonical(push as Json), 'base64url');

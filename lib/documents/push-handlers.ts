@@ -111,7 +111,7 @@ export function pushing(backend: Backend) {
       syncId: cycle.syncId,
       ownRevisions: ownRevisions.get(documentKey),
       admit: (_current, tries) => (isRepeatable && tries > 1 ? cycles.receipt(place) : undefined),
-      also: (outcome) => (isRepeatable ? [putReceipt(place, receiptOf(outcome), cycle.startedAt)] : []),
+      also: (outcome) => (isRepeatable ? [putReceipt(place, receiptOf(outcome), cycle.namedAt)] : []),
     });
     return 'outcome' in written ? receiptOf(written) : written;
   }

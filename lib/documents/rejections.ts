@@ -3,7 +3,7 @@ import { Problem } from '../http/problems.ts';
 import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from './document.ts';
 import type { Merge } from './merge.ts';
 
-/** The result of a write, whose events can be too large. */
+/** The result of a write, whose events or conflicts can be too large. */
 export type WriteOutcome = Merge | { outcome: 'events_too_large' };
 type Rejected = Extract<WriteOutcome, { outcome: 'conflict' | 'future_base' | 'too_large' | 'events_too_large' }>;
 export type Accepted = Exclude<WriteOutcome, Rejected>;
@@ -13,6 +13,13 @@ export const isRejected = (written: WriteOutcome): written is Rejected =>
   written.outcome === 'future_base' ||
   written.outcome === 'too_large' ||
   written.outcome === 'events_too_large';
+
+/**
+ * Whether the conflicts have more bytes than an event. Without this limit, the result of a rejected push could be too large for an
+ * item.
+ */
+export const hasLargeConflicts = (merged: Merge): boolean =>
+  'conflicts' in merged && Buffer.byteLength(JSON.stringify(merged.conflicts)) > MAX_EVENT_BYTES;
 
 /** Why a write changed nothing, and what to do. */
 export function problemOf(rejected: Rejected): Problem {
@@ -32,7 +39,7 @@ export function problemOf(rejected: Rejected): Problem {
     case 'events_too_large':
       return new Problem(
         'payload_too_large',
-        `Change fewer fields in one request. The events of this write would exceed ${MAX_EVENT_BYTES} bytes.`,
+        `Change fewer fields in one request. Its events or conflicts would exceed ${MAX_EVENT_BYTES} bytes.`,
       );
   }
 }

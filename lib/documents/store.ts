@@ -14,7 +14,7 @@ import type { DocumentState } from './document.ts';
 import type { Write as DocumentWrite } from './document-write.ts';
 import { merge } from './merge.ts';
 import type { KeyRange } from './patterns.ts';
-import type { WriteOutcome } from './rejections.ts';
+import { hasLargeConflicts, type WriteOutcome } from './rejections.ts';
 
 /** Documents, including deleted ones. Their JSON is stored as text, so that no number loses digits. */
 export function documents(table: Table) {
@@ -157,7 +157,8 @@ export async function writeDocument<Response>(
     const merged = merge(current, change, now, epoch);
     const events =
       'events' in merged ? merged.events.map((event) => newEvent({ ...space, at: now, ...event }, random)) : [];
-    const outcome = events.some(isTooLarge) ? ({ outcome: 'events_too_large' } as const) : merged;
+    const outcome =
+      events.some(isTooLarge) || hasLargeConflicts(merged) ? ({ outcome: 'events_too_large' } as const) : merged;
     const more = also(outcome);
     const store = async (): Promise<boolean> => {
       if (outcome.outcome === 'changed')

@@ -7,7 +7,7 @@ import { documentNotAllowed, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { check, iso } from '../schema.ts';
-import { Checkpoint, CYCLE_MS, Cycle, checkpointOf, isRepeatable, newCycle, withShorterWalk } from './cycle.ts';
+import { Checkpoint, Cycle, canPush, checkpointOf, isRepeatable, newCycle, withShorterWalk } from './cycle.ts';
 import { cycles as cyclesIn } from './cycle-store.ts';
 import { type Pull, pull } from './pages.ts';
 import { covers } from './patterns.ts';
@@ -88,12 +88,13 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
     const { caller, space } = request;
     const { sync_id: name } = request.body;
     const startedAt = clock();
-    const fresh = newCycle(name ?? sortableId('syn', startedAt, random), startedAt, checkpoint);
-    if (name === undefined || !may(caller, 'write')) return { cycle: fresh, isRepeated: false };
+    const first = { syncId: name ?? sortableId('syn', startedAt, random), namedAt: startedAt };
     const owner = ownerIn(request);
-    const taken = await cycles.begin(space, name, { owner, startedAt });
-    if (!taken) return { cycle: fresh, isRepeated: false };
-    return isRepeatable(taken, owner, startedAt) ? { cycle: fresh, isRepeated: true } : otherCycle();
+    const isClaimed = name !== undefined && may(caller, 'write');
+    const taken = isClaimed ? await cycles.begin(space, name, { owner, namedAt: startedAt }) : undefined;
+    if (!taken) return { cycle: newCycle(first, startedAt, checkpoint), isRepeated: false };
+    if (!isRepeatable(taken, owner, startedAt)) return otherCycle();
+    return { cycle: newCycle({ ...first, namedAt: taken.namedAt }, startedAt, checkpoint), isRepeated: true };
   }
 
   async function continued(request: SyncRequest, cursor: string): Promise<Begun | Problem> {
@@ -103,7 +104,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
     if ('violations' in checked || (body.sync_id !== undefined && body.sync_id !== checked.value.syncId))
       return new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
     const cycle = checked.value;
-    return body.push.length > 0 && clock() - cycle.startedAt >= CYCLE_MS ? otherCycle() : { cycle, isRepeated: true };
+    return body.push.length > 0 && !canPush(cycle, clock()) ? otherCycle() : { cycle, isRepeated: true };
   }
 
   async function openCheckpoint(request: SyncRequest, since: string): Promise<Checkpoint | Problem> {

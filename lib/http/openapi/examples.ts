@@ -146,21 +146,29 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
   putDocument: { body: { fields: document.fields } },
   patchDocument: {
     body: { fields: { title: 'Mine' }, base_revision: 1 },
-    response: { ...document, revision: 3, fields: { ...document.fields, title: 'Mine' }, conflicts: [conflict] },
+    response: {
+      ...document,
+      revision: 3,
+      fields: { ...document.fields, title: 'Mine' },
+      deleted: false,
+      conflicts: [conflict],
+    },
   },
   sync: {
     body: {
       node_id: 'laptop',
+      sync_id: 'laptop-2026-01-31-1',
       pattern: 'org:acme:*',
       push: [{ op: 'patch', document_key: 'org:acme:doc-2', base_revision: 4, fields: { done: true } }],
       known: { 'org:acme:doc-1': 1 },
     },
     response: {
-      sync_id: 'syn_01FkqDt3sU6MHb',
+      sync_id: 'laptop-2026-01-31-1',
       results: [{ document_key: 'org:acme:doc-2', status: 'applied', revision: 5, conflicts: [] }],
       changes: [{ document_key: document.document_key, revision: 2, deleted: false, fields: document.fields }],
       cursor: null,
       has_more: false,
+      checkpoint: 'TmV4dF9jaGVja3BvaW50X29mX3RoZV9yZXBsaWNh',
     },
   },
   renewConnection: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import { connections } from '../../../lib/documents/connection-store.ts';
+import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import { newConnection, now, recordOf } from './builders.ts';
 import { newStore } from './stores.ts';
 

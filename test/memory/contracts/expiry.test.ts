@@ -4,8 +4,8 @@ import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import { firstMessage } from '../../../lib/deliveries/messages.ts';
 import { takeSlots } from '../../../lib/deliveries/rate-limit-store.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
-import { cycles } from '../../../lib/documents/cycle-store.ts';
 import { connections } from '../../../lib/documents/connection-store.ts';
+import { cycles } from '../../../lib/documents/cycle-store.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { idempotencyRecords, REPLAY_MS } from '../../../lib/http/idempotency-store.ts';
@@ -40,7 +40,7 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
   ],
   [
     'a cycle',
-    () => cycles(table).begin(space, 'syn_1', { owner: 'key_1', startedAt: now }),
+    () => cycles(table).begin(space, 'syn_1', { owner: 'key_1', namedAt: now }),
     itemKey.sync(space, 'syn_1'),
     now + EVENT_RETENTION_MS,
   ],

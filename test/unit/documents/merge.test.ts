@@ -165,8 +165,8 @@ describe('a write', () => {
     ['deletes concurrent values', [...edited, remove(stale)], changed],
     ['deletes known values with keep_server', [...edited, remove({ ...keepingServer, baseRevision: 2 })], changed],
     [
-      'has a conflict with a deletion',
-      [...deleted, patch({ a: 3 }, stale)],
+      'has a conflict with a deletion, which a put replaces',
+      [...deleted, put({ a: 3 }, stale)],
       { ...created, ...merged({ a: 3 }, [{ ...won, loser: { ...theirs, value: null } }]) },
     ],
     ['keeps a deletion from a put with keep_server', [...deleted, put({ a: 3 }, keepingServer)], unchanged],

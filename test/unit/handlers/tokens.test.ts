@@ -43,12 +43,6 @@ describe('a scoped token', () => {
     ['the prefix of a list', (client, name) => client('GET', `/v1/documents?prefix=${encodeURIComponent(name)}`), ''],
     ['the pattern of a sync', (client, pattern) => sync(client, { pattern }), ''],
     [
-      'a push',
-      (client, document_key) =>
-        sync(client, { pattern: 'org:acme:*', push: [{ op: 'delete', document_key, base_revision: 1 }] }),
-      '',
-    ],
-    [
       'a connection',
       (client, document_key) => client('PUT', '/v1/connections/c', { body: { node_id: 'n', document_key } }),
       '',
@@ -66,9 +60,6 @@ describe('a scoped token', () => {
     const token = service.as(await mint(await live(), ['*'], ['read', 'write']));
     const invalid = [400, 'invalid_request'];
     expect(code(await sync(token, { pattern: 1 }))).toEqual(invalid);
-    expect(code(await sync(token, { push: [{ op: 'delete', document_key: null, base_revision: 1 }] }))).toEqual(
-      invalid,
-    );
     expect(code(await token('GET', '/v1/documents?prefix=a&limit=0'))).toEqual(invalid);
     expect(code(await token('POST', '/v1/sync', { body: [] as never }))).toEqual(invalid);
   });

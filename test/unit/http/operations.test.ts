@@ -94,8 +94,8 @@ describe('the published document', () => {
       [
         ...[...ofEvents, 'EventTypeDescription.occurred_at', 'DocumentChangedData.delta'],
         ...['ConnectionLostData.document_key', 'ConnectionLostData.user'],
-        ...['pushed', 'pulled', 'conflicts'].map((name) => `SyncCompletedData.${name}`),
-        ...['Conflict.value', 'Conflict.value', 'Problem.errors', 'PushResult.code'],
+        ...['patterns', 'pushed', 'pulled', 'conflicts'].map((name) => `SyncCompletedData.${name}`),
+        ...['Conflict.value', 'Conflict.value', 'Problem.errors', 'PushResult.code', 'PushResult.detail'],
         ...ofTokens.map((name) => `TokenVerification.${name}`),
       ].sort(),
     );

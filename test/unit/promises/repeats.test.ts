@@ -5,11 +5,12 @@ import { type Changing, changing, newScene, perform, stateOf } from './scene.ts'
 
 const WRITES = ['Put', 'Update', 'Delete', 'TransactWrite'];
 
-/** The operations that create something, with the secrets of their responses. */
+/** The operations with an idempotency key, and the secrets of their responses. */
 const SECRETS: Readonly<Partial<Record<Changing, readonly string[]>>> = {
   ...{ createKey: ['key'], rotateKey: ['key'], createToken: ['token'] },
   ...{ createWebhook: ['secret'], rotateSecret: ['secret'] },
   ...{ testWebhook: [], redeliver: [], recover: [], publishEvent: [], publishEvents: [] },
+  ...{ putDocument: [], patchDocument: [], deleteDocument: [] },
 };
 
 /** Performs a request twice and the work after it, while the response to the first try of one write is lost. Returns the effects. */
@@ -39,7 +40,7 @@ async function run(id: Changing, lost: number) {
   return { writes, outcomes, state };
 }
 
-it('knows the operations that create something', () => {
+it('knows the operations with an idempotency key', () => {
   expect(Object.keys(SECRETS).sort()).toEqual(changing.filter((id) => operations[id].idempotencyKey).sort());
 });
 

@@ -174,7 +174,7 @@ export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): 
 
 /** Members with random values, and those about the use of a key. */
 const VOLATILE =
-  /^(writeId|hash|hint|secret_hint|token|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|sent)$/;
+  /^(writeId|hash|hint|secret_hint|token|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|sent|checkpoint)$/;
 const ID = /\b(prj|key|evt|whk|aud|tok|syn)_[A-Za-z0-9]+|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const PARTITION = /(#(?:failed|canceled|skipped|retrying|pending))#\w+/g;

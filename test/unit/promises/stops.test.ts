@@ -202,11 +202,15 @@ describe('a response that is stored in several parts', () => {
   const large = changed({ note: 'x'.repeat(200_000) });
   const events = Array.from({ length: 5 }, () => changed({ note: 'x'.repeat(40_000) }));
 
+  /** Events whose response is too large for their transaction. */
+  const many = Array.from({ length: 4 }, () => changed({ note: 'x'.repeat(200_000) }));
+
   it.each([
     ['/v1/events', large, [large]],
     ['/v1/events/batch', { events }, events],
+    ['/v1/events/batch', { events: many }, many],
   ])('is replayed completely, or the request runs again for the same events, after any of its effects: %s', async (path, body, expected) => {
-    for (const stop of stopsOf(8)) {
+    for (const stop of stopsOf(16)) {
       const scene = await newScene();
       const send = () => scene.admin('POST', path, { body, headers: { 'Idempotency-Key': 'same' } });
       await stopped(scene, send, stop);
@@ -226,7 +230,8 @@ describe('a response that is stored in several parts', () => {
     const failing = [new Error('The write failed')];
     service.faults.around = ({ input }, act) =>
       input.Item?.sk.startsWith('PART#') && failing.length > 0 ? Promise.reject(failing.pop()) : act();
-    const send = () => admin('POST', '/v1/events', { body: large, headers: { 'Idempotency-Key': 'same' } });
+    const send = () =>
+      admin('POST', '/v1/events/batch', { body: { events: many }, headers: { 'Idempotency-Key': 'same' } });
     expect((await send()).status).toBe(500);
     const { body } = await send();
     expect(await send()).toMatchObject({ body, headers: { 'idempotency-replayed': 'true' } });

@@ -86,7 +86,10 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     ],
     ['1 minute'],
   ],
-  sync: [[hours(CYCLE_MS), counted(MAX_PUSHES, 'change')], ['128 characters', '32 patterns']],
+  sync: [
+    [hours(CYCLE_MS), counted(MAX_PUSHES, 'change')],
+    ['128 characters', '32 patterns'],
+  ],
   tokens: [
     [counted(MAX_SEGMENTS, 'segment'), counted(MAX_TOKEN_BYTES, 'byte')],
     ['128 characters', '32 patterns', '24 hours', '86,400 seconds'],
