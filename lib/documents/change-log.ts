@@ -1,4 +1,4 @@
-import { bucketOf, fromDigits, ID_ALPHABET, toDigits } from '../ids.ts';
+import { bucketOf, ID_ALPHABET, toDigits } from '../ids.ts';
 import type { KeyRange } from './patterns.ts';
 
 /*
@@ -34,7 +34,6 @@ export const partsOf = (place: string): { partition: string; entry: string } => 
 });
 
 export const documentAt = (place: string): string => place.slice(1 + TIME_LENGTH + '#'.length);
-export const timeAt = (place: string): number => fromDigits(place.slice(1, 1 + TIME_LENGTH));
 
 /** The places of all entries at `sinceMs` or later. */
 export const placesSince = (sinceMs: number): KeyRange[] =>

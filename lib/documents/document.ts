@@ -10,7 +10,7 @@ const LITERAL_SEGMENT = '[A-Za-z0-9._~@-]{1,64}';
 const NO_DOT_SEGMENT = '^(?!\\.{1,2}$)';
 
 /** The JSON Schema of a document key. */
-export const DOCUMENT_KEY_SCHEMA = {
+const DOCUMENT_KEY_SCHEMA = {
   maxLength: MAX_KEY_LENGTH,
   pattern: NO_DOT_SEGMENT + segmentsOf(LITERAL_SEGMENT),
 } as const;
