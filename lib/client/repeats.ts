@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 /** The operations that take effect once for each `Idempotency-Key`. */
 const WITH_KEY: Readonly<Record<string, readonly string[]>> = {
   POST: [

@@ -157,13 +157,12 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
   sync: {
     body: {
       node_id: 'laptop',
-      sync_id: 'laptop-2026-01-31-1',
       pattern: 'org:acme:*',
       push: [{ op: 'patch', document_key: 'org:acme:doc-2', base_revision: 4, fields: { done: true } }],
       known: { 'org:acme:doc-1': 1 },
     },
     response: {
-      sync_id: 'laptop-2026-01-31-1',
+      sync_id: 'syn_01M8HYRGEPS6GV91TMEPP49ZV9',
       results: [{ document_key: 'org:acme:doc-2', status: 'applied', revision: 5, conflicts: [] }],
       changes: [{ document_key: document.document_key, revision: 2, deleted: false, fields: document.fields }],
       cursor: null,

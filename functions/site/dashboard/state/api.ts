@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { takesKey } from '../../../../lib/client/repeats.ts';
 import { createLimiter } from '../../../../lib/concurrency.ts';
 import type { OperationId, Operations } from '../../../../lib/http/operations.ts';
 import type { Environment } from '../../../../lib/space.ts';
@@ -69,7 +70,7 @@ type AnyOptions = {
 // A page can send many reads, and a new AWS account runs only 10 functions concurrently. Writes skip the queue.
 const limited = createLimiter(4);
 
-/** The last POST with an unknown outcome, by its URL and body. A repeat of the request takes effect once. */
+/** The last change with an unknown outcome, by its URL, precondition and body. A repeat of the request takes effect once. */
 const unsettled = new Map<string, { idempotencyKey: string; sentAt: number }>();
 /** After this time, the same request is a new one, such as a second redelivery. */
 const REPEAT_MS = 10 * 60 * 1000;
@@ -85,8 +86,8 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     }
     const headers: Record<string, string> = { ...options.headers, Authorization: `Bearer ${key}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    const request = `${url} ${JSON.stringify(body)}`;
-    if (method === 'POST') {
+    const request = `${url} ${JSON.stringify([options.headers, body])}`;
+    if (takesKey(method, template)) {
       const last = unsettled.get(request);
       const isRepeat = last !== undefined && Date.now() - last.sentAt < REPEAT_MS;
       const idempotencyKey = isRepeat ? last.idempotencyKey : crypto.randomUUID();
