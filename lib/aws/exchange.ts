@@ -56,7 +56,9 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
     if (++interimResponses > MAX_INTERIM_RESPONSES) settle('response_invalid');
   });
   // Without a listener, Node closes the connection without an event.
-  request.on('upgrade', (response) => {
+  request.on('upgrade', (response, socket) => {
+    // Node removes its own listener, so an error of this socket would end the process.
+    socket.on('error', () => {});
     statusCode = response.statusCode ?? null;
     settle('response_invalid');
   });
