@@ -31,17 +31,8 @@ let stackPort: number;
 let access: { baseUrl: string; key: string };
 
 beforeAll(async () => {
-  // `npm ci` rejects the lock file, because npm leaves optional packages out of it.
-  execFileSync('npm', [
-    'install',
-    '--no-save',
-    '--prefer-offline',
-    '--prefix',
-    ENGINES,
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-  ]);
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
+  execFileSync('npm', ['ci', '--prefix', ENGINES, '--prefer-offline', ...quiet]);
   // Programs in a folder below node_modules/ find the packages of the engines, but none of this repository.
   home = mkdtempSync(join(ENGINES, 'node_modules/.run-'));
   const build = ['infra/commands/package/build.ts', join(temporaryDirectory(), 'package')];
