@@ -23,11 +23,20 @@ const RESERVED = new RegExp(
     // HTTP sets these headers, or they apply to one connection only (RFC 9110 §7.6.1).
     'host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|expect|date|via',
     // These would change how a proxy or framework in front of the endpoint reads the request.
-    'content-(encoding|length|range)|forwarded|x-forwarded|x-(forwarded|original|rewrite|http|amz|amzn)-.*',
-    'x-(host|real-ip|client-ip|method-override|url-scheme)|(true|cf)-(client|connecting)-ip',
+    'content-(encoding|length|range)|range|cookie|forwarded|x-forwarded|x-(forwarded|original|rewrite|http|amz|amzn)-.*',
+    'x-(host|method-override|url-scheme)',
+    // With these, proxies state the address of a client.
+    '(.*-)?(client|real|connecting|connection)-?ip(v6)?|(x-)?remote-.*|x-(azure|envoy)-.*|x-vercel-(forwarded|ip)-.*|cf-ipcountry',
+    // With these, proxies state who a client is.
+    '(x-)?ssl-.*|x-client-cert.*|x-(auth-request|webauth|ms-client|goog-authenticated)-.*|cf-access-authenticated-.*',
   ].join('|')})$`,
-  'i',
 );
+
+/**
+ * The name as CGI, Rack and PHP read it: in lower case, and with a hyphen for each symbol. They pass `X-A` and `X_A` to a
+ * program as one variable (RFC 3875 §4.1.18).
+ */
+const asRead = (name: string) => name.toLowerCase().replace(/[^0-9a-z]/g, '-');
 
 /** The value of every header in responses. */
 const MASKED_VALUE = '***';
@@ -35,7 +44,8 @@ const MASKED_VALUE = '***';
 /** The violation of one header, or `null`. */
 function violationOf(name: string, value: unknown): string | null {
   if (!NAME.test(name)) return "must have a name of letters, digits and !#$%&'*+.^_`|~-";
-  if (RESERVED.test(name)) return 'is a header that only the service, HTTP or a proxy may set';
+  if (RESERVED.test(asRead(name)))
+    return 'is a header that only the service, HTTP or a proxy may set. Many servers read _ as -';
   if (typeof value !== 'string' || !VALUE.test(value)) return 'must be printable ASCII without spaces around it';
   if (value === MASKED_VALUE)
     return 'is masked in responses: send its actual value, or omit headers to keep all of them';
@@ -53,7 +63,7 @@ export const CustomHeaders = v.pipe(
     if (bytes > MAX_HEADERS_BYTES) addIssue({ message: `must have at most ${MAX_HEADERS_BYTES} bytes in all` });
     const seen = new Set<string>();
     for (const name of names) {
-      const isDuplicate = seen.size === seen.add(name.toLowerCase()).size;
+      const isDuplicate = seen.size === seen.add(asRead(name)).size;
       const message = violationOf(name, headers[name]) ?? (isDuplicate ? 'is a duplicate' : null);
       if (message) addIssue({ message, path: [pathItem(headers, name)] });
     }

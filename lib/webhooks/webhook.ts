@@ -45,7 +45,7 @@ const documents = described(
 );
 const headers = described(
   CustomHeaders,
-  `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint.`,
+  `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint. Headers that the service, HTTP or a proxy sets are reserved, also with \`_\` in place of \`-\`.`,
 );
 const maxPerSecond = described(
   v.nullable(integer(1, MAX_PER_SECOND)),
