@@ -1,16 +1,29 @@
 import { CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib';
 import type { Settings } from './settings.ts';
 
+type Identify<Name extends keyof Settings> = (settings: Pick<Settings, Name>) => string;
+
 /**
- * The settings that a deployment must not change by mistake, because the change takes an address, data or alarms away. Each has a
- * value that identifies it.
+ * Whether a deployment can change a setting by mistake, for each setting. A setting that protects something has a value that
+ * identifies it: without the setting, an address, data, logs, alarms or a filter would be gone, or another API would lose its logs.
+ * The others are `null`: they tune the service, or name what a customer sees, and the next deployment corrects them.
  */
-const CONFIRMED = {
-  Table: ({ table }: Settings) => table?.name ?? 'own',
-  Domain: ({ domain }: Settings) => domain?.name ?? 'none',
-  Alarms: ({ alarms }: Settings) => (!alarms ? 'none' : 'topicArn' in alarms ? alarms.topicArn : 'email'),
-  Egress: ({ egress }: Settings) => (typeof egress === 'object' ? egress.vpcId : (egress ?? 'shared')),
-  Encryption: ({ encryption }: Settings) => encryption,
+export const CONFIRMED: { [Name in keyof Settings]: Identify<Name> | null } = {
+  table: ({ table }) => table?.name ?? 'own',
+  domain: ({ domain }) => domain?.name ?? 'none',
+  webAclArn: ({ webAclArn }) => webAclArn ?? 'none',
+  alarms: ({ alarms }) => (!alarms ? 'none' : 'topicArn' in alarms ? alarms.topicArn : alarms.email),
+  egress: ({ egress }) => (typeof egress === 'object' ? egress.vpcId : (egress ?? 'shared')),
+  encryption: ({ encryption }) => encryption,
+  dataRetention: ({ dataRetention }) => dataRetention,
+  logRetentionDays: ({ logRetentionDays }) => String(logRetentionDays),
+  cloudWatchRole: ({ cloudWatchRole }) => cloudWatchRole,
+  stackName: null, // another name is another stack
+  senderEmail: null,
+  throttles: null,
+  deliverConcurrency: null,
+  batchingSeconds: null,
+  securityContact: null,
 };
 
 /**
@@ -30,13 +43,16 @@ export function addGuard(stack: Stack, settings: Settings | undefined): void {
     compare(file, 'exists', 'There is no deployment.json. To write one, run npm run init.');
     return;
   }
-  for (const [name, identify] of Object.entries(CONFIRMED)) {
+  for (const [setting, identify] of Object.entries(CONFIRMED)) {
+    if (!identify) continue;
     const value = identify(settings);
-    const id = `Confirm${name}`;
+    const id = confirmationOf(setting);
     const description = 'The value of the last deployment. A deployment with another one needs this parameter';
     const parameter = new CfnParameter(stack, id, { default: value, description });
-    const setting = `${name[0]?.toLowerCase()}${name.slice(1)}`;
     const text = `The last deployment had other settings of ${setting}. If deployment.json is right, add`;
     compare(parameter, value, `${text} --parameters ${id}=${value}`);
   }
 }
+
+/** The parameter that confirms a change of a setting. */
+export const confirmationOf = (setting: string): string => `Confirm${setting[0]?.toUpperCase()}${setting.slice(1)}`;

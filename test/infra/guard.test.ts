@@ -1,8 +1,8 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { addGuard } from '../../infra/guard.ts';
-import { type SettingsInput, settingsOf } from '../../infra/settings.ts';
-import { appProps, domain, network, table, topicArn, unvalidated } from './synth.ts';
+import { addGuard, CONFIRMED, confirmationOf } from '../../infra/guard.ts';
+import { describedSettings, type SettingsInput, settingsOf } from '../../infra/settings.ts';
+import { appProps, domain, network, table, topicArn, unvalidated, webAclArn } from './synth.ts';
 
 type Parameters = Record<string, string>;
 interface Guarded {
@@ -44,9 +44,36 @@ const everything: SettingsInput = {
   alarms: { email: 'ops@example.com' },
   egress: 'nat',
   encryption: 'customer',
+  webAclArn,
+  dataRetention: 'retain',
+  logRetentionDays: 400,
+  cloudWatchRole: 'existing',
 };
 
 const OTHER_TABLE = { name: 'Other', streamArn: table.streamArn.replace(table.name, 'Other') };
+
+/** A change of each setting that needs a confirmation. */
+const CHANGES: [setting: keyof SettingsInput, changed: SettingsInput, confirmation: string][] = [
+  ['table', { table: undefined }, 'ConfirmTable=own'],
+  ['domain', { domain: undefined }, 'ConfirmDomain=none'],
+  ['alarms', { alarms: undefined }, 'ConfirmAlarms=none'],
+  ['egress', { egress: undefined }, 'ConfirmEgress=shared'],
+  ['encryption', { encryption: undefined }, 'ConfirmEncryption=aws'],
+  ['webAclArn', { webAclArn: undefined }, 'ConfirmWebAclArn=none'],
+  ['dataRetention', { dataRetention: 'destroy' }, 'ConfirmDataRetention=destroy'],
+  ['logRetentionDays', { logRetentionDays: undefined }, 'ConfirmLogRetentionDays=30'],
+  ['cloudWatchRole', { cloudWatchRole: undefined }, 'ConfirmCloudWatchRole=create'],
+  ['table', { table: OTHER_TABLE }, 'ConfirmTable=Other'],
+  ['domain', { domain: { ...domain, name: 'b.example.com' } }, 'ConfirmDomain=b.example.com'],
+  [
+    'webAclArn',
+    { webAclArn: webAclArn.replace('/acl/', '/other/') },
+    `ConfirmWebAclArn=${webAclArn.replace('/acl/', '/other/')}`,
+  ],
+  ['alarms', { alarms: { email: 'b@example.com' } }, 'ConfirmAlarms=b@example.com'],
+  ['alarms', { alarms: { topicArn } }, `ConfirmAlarms=${topicArn}`],
+  ['egress', { egress: network }, `ConfirmEgress=${network.vpcId}`],
+];
 
 describe('a deployment', () => {
   it('is rejected without a settings file, also of an existing stack', () => {
@@ -57,12 +84,13 @@ describe('a deployment', () => {
     expect(() => deploy(without, {}, { DeploymentFile: 'exists' })).toThrow('not allowed');
   });
 
-  it('can create a stack, and update it with the same table, domain, kind of receiver and VPC', () => {
+  it('can create a stack, and update it with the same table, domain and VPC', () => {
     const updates: [before: SettingsInput, changes: SettingsInput][] = [
       [{}, {}],
       [everything, { domain: { ...domain, certificateArn: domain.certificateArn.replace('abc', 'def') } }],
       [everything, { table: { ...table, streamArn: table.streamArn.replace('2026', '2027') } }],
-      [everything, { alarms: { email: 'b@example.com' } }],
+      [everything, { senderEmail: 'b@example.com', throttles: { methodPerSecond: 2000 }, batchingSeconds: 1 }],
+      [everything, { securityContact: 'mailto:security@example.com' }],
       [{ egress: network }, { egress: { ...network, subnetIds: ['subnet-01234567'], sourceAddresses: ['192.0.2.2'] } }],
     ];
     for (const [settings, changes] of updates) {
@@ -71,17 +99,7 @@ describe('a deployment', () => {
     }
   });
 
-  it.each<[setting: keyof SettingsInput, changed: SettingsInput, confirmation: string]>([
-    ['table', { table: undefined }, 'ConfirmTable=own'],
-    ['domain', { domain: undefined }, 'ConfirmDomain=none'],
-    ['alarms', { alarms: undefined }, 'ConfirmAlarms=none'],
-    ['egress', { egress: undefined }, 'ConfirmEgress=shared'],
-    ['encryption', { encryption: undefined }, 'ConfirmEncryption=aws'],
-    ['table', { table: OTHER_TABLE }, 'ConfirmTable=Other'],
-    ['domain', { domain: { ...domain, name: 'b.example.com' } }, 'ConfirmDomain=b.example.com'],
-    ['alarms', { alarms: { topicArn } }, `ConfirmAlarms=${topicArn}`],
-    ['egress', { egress: network }, `ConfirmEgress=${network.vpcId}`],
-  ])('with another %s, or without it, needs a confirmation: %o', (name, changed, confirmation) => {
+  it.each(CHANGES)('with another %s, or without it, needs a confirmation: %o', (name, changed, confirmation) => {
     const last = deploy(templateOf(everything));
     const others = { ...everything, ...changed };
     expect(() => deploy(templateOf(others), last)).toThrow(
@@ -89,6 +107,18 @@ describe('a deployment', () => {
     );
     const confirmed = deploy(templateOf(others), last, Object.fromEntries([confirmation.split('=')]));
     expect(deploy(templateOf(others), confirmed)).toEqual(confirmed);
+  });
+
+  it('needs a decision for each setting, and a test of each that needs a confirmation', () => {
+    expect(Object.keys(CONFIRMED).sort()).toEqual(
+      describedSettings()
+        .map(([name]) => name)
+        .sort(),
+    );
+    const { Parameters } = templateOf(everything);
+    const protects = Object.keys(CONFIRMED).filter((name) => CONFIRMED[name as keyof SettingsInput] !== null);
+    expect(Object.keys(Parameters).filter((name) => name.startsWith('Confirm'))).toEqual(protects.map(confirmationOf));
+    expect(new Set(CHANGES.map(([name]) => name))).toEqual(new Set(protects));
   });
 
   it('protects a setting that was added later', () => {

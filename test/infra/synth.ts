@@ -61,6 +61,7 @@ export const network = {
   sourceAddresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
 };
 export const topicArn = 'arn:aws:sns:eu-west-1:111122223333:ops';
+export const webAclArn = 'arn:aws:wafv2:eu-west-1:111122223333:regional/webacl/acl/a-1';
 
 /** The options of each setting. Limits and names form one option each. */
 export const choices: Record<string, SettingsInput[]> = {
@@ -86,7 +87,7 @@ export const choices: Record<string, SettingsInput[]> = {
       cloudWatchRole: 'existing',
       senderEmail: 'a@example.com',
       securityContact: 'mailto:security@example.com',
-      webAclArn: 'arn:aws:wafv2:eu-west-1:111122223333:regional/webacl/acl/a-1',
+      webAclArn,
     },
   ],
 };
