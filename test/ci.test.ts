@@ -2,14 +2,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { JAVA_VERSION } from '../infra/local/services/database.ts';
-import { settingsOf } from '../infra/settings.ts';
 import { temporaryDirectory } from './support/after-file.ts';
 
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
 const release = readFileSync('.github/workflows/release.yml', 'utf8');
-const { engines, optionalDependencies, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { engines, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+/** The jobs of a workflow, after what is above them. */
+const jobsOf = (text: string): string[] => text.split(/\n(?= {2}\w+:(?: #.*)?\n)/);
 
 describe('the workflow', () => {
   it('runs .ci/run on the oldest supported Node', () => {
@@ -19,7 +19,7 @@ describe('the workflow', () => {
 
   it('fetches all commits before .ci/run, because its tests build the previous release', () => {
     const workflows = readdirSync('.github/workflows').map((name) => readFileSync(`.github/workflows/${name}`, 'utf8'));
-    const jobs = workflows.flatMap((text) => text.split(/\n(?= {2}\w+:\n)/)).filter((job) => job.includes('.ci/run'));
+    const jobs = workflows.flatMap(jobsOf).filter((job) => job.includes('.ci/run'));
     expect(jobs).toHaveLength(2);
     for (const job of jobs)
       expect(job).toMatch(/uses: actions\/checkout@.*\n {8}with:\n(?: {10}.*\n)* {10}fetch-depth: 0/);
@@ -37,7 +37,7 @@ describe('the workflow', () => {
 
   it.each([
     ['ci.yml', workflow, [['contents: read']]],
-    ['nightly.yml', nightly, [['contents: read', 'issues: write']]],
+    ['nightly.yml', nightly, [['contents: read'], ['issues: write']]],
     ['release.yml', release, [['contents: read'], ['contents: write', 'id-token: write', 'attestations: write']]],
   ])('%s pins actions by commit, and has only the permissions it needs', (_, text, permissions) => {
     const actions = [...text.matchAll(/uses: (.+)/g)].map(([, action]) => action);
@@ -52,6 +52,16 @@ describe('the workflow', () => {
     expect(blocks).toEqual(permissions);
     expect(text.match(/permissions:/g)).toHaveLength(permissions.length);
   });
+});
+
+it('only a job without code of the repository or its packages can write issues', () => {
+  const report = jobsOf(nightly).filter((job) => job.includes('issues: write'));
+  expect(report).toHaveLength(1);
+  expect(report[0]).toMatch(
+    /^ {4}needs: simulate\n {4}if: failure\(\) && needs\.simulate\.outputs\.simulation == 'failure'$/m,
+  );
+  expect(report[0]).not.toMatch(/checkout|node|npm|npx/);
+  expect(nightly).toMatch(/^ {4}outputs:\n {6}simulation: \$\{\{ steps\.simulate\.outcome \}\}$/m);
 });
 
 describe('.ci/run', () => {
@@ -144,72 +154,31 @@ describe('a release', () => {
     expect(() => create('v9.9.9')).toThrow();
     expect(() => create('v9.9.9-dev', '9.9.9-dev')).toThrow();
   });
-});
 
-describe('the threat model', () => {
-  it('names tests that exist', () => {
-    const named = [...readFileSync('lib/THREAT_MODEL.md', 'utf8').matchAll(/`(test\/[\w/.]+)`/g)];
-    expect(named.length).toBeGreaterThan(8);
-    const exists = (path: string) => existsSync(path) || existsSync(`${path}.test.ts`);
-    expect(named.map(([, path = '']) => path).filter((path) => !exists(path))).toEqual([]);
-  });
-});
-
-describe('a Markdown file', () => {
-  const texts = new Map(
-    execFileSync('git', ['ls-files', '*.md', ':!functions'], { encoding: 'utf8' })
-      .trim()
-      .split('\n')
-      .map((name) => [name, readFileSync(name, 'utf8')]),
-  );
-  /** The anchor that GitHub gives a heading. */
-  const anchorOf = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-');
-
-  it('links only to files and headings that exist', () => {
-    const links = [...texts].flatMap(([file, text]) =>
-      [...text.matchAll(/(?:\]\(|src=")(?!\w+:|\.\.\/\.\.\/(?:actions|releases)\b)([^#)"\s]*)(?:#([^)"\s]+))?/g)].map(
-        ([link, path = '', anchor]) => ({
-          link: `${file}: ${link}`,
-          to: path ? join(dirname(file), path) : file,
-          anchor,
-        }),
-      ),
-    );
-    expect(links.length).toBeGreaterThan(100);
-    const isBroken = ({ to, anchor }: (typeof links)[number]) => {
-      const headings = [...(texts.get(to)?.matchAll(/^#+ (.*)$/gm) ?? [])].map(([, heading = '']) => anchorOf(heading));
-      return !existsSync(to) || (anchor !== undefined && !headings.includes(anchor));
+  it('fails before any other code runs if main does not contain the commit', () => {
+    const repository = temporaryDirectory();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: repository,
+        stdio: 'pipe',
+      });
+    git('init', '--quiet');
+    for (const text of ['first', 'second', 'other']) git('commit', '--allow-empty', '--quiet', '--message', text);
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD~1');
+    const steps = (jobsOf(release).find((job) => job.startsWith('  ci:')) ?? '').split(/\n {6}- /).slice(1);
+    const [, script = ''] = /^name: Check that main contains the commit\n +run: (.+)/.exec(steps[1] ?? '') ?? [];
+    const isReleased = (commit: string) => {
+      git('checkout', '--quiet', commit);
+      return spawnSync('bash', ['-c', script], { cwd: repository }).status === 0;
     };
-    expect(links.filter(isBroken).map(({ link }) => link)).toEqual([]);
-  });
-});
-
-describe('the README', () => {
-  const readme = readFileSync('README.md', 'utf8');
-
-  it('says what each system needs', () => {
-    const { node } = engines;
-    // Other systems use the database in memory, and the scripts need a POSIX shell.
-    const systems = Object.keys(optionalDependencies).map((name) => name.replace(/^node-(bin-)?/, ''));
-    expect(systems).toEqual(['@dynoxide/linux-x64', 'darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64']);
-    expect(readme).toContain(`On **Linux or macOS** with Node ${node.replace('>=', '')} or newer (on Windows in WSL)`);
-    expect(readFileSync('infra/local/README.md', 'utf8')).toContain(`Java ${JAVA_VERSION}`);
+    const [latest, ...ofMain] = git('log', '--format=%H').toString().trim().split('\n');
+    expect(ofMain.map(isReleased)).toEqual([true, true]);
+    expect(isReleased(latest ?? '')).toBe(false);
   });
 
-  it('states the lowest and the highest costs of an event', () => {
-    const [table = ''] = readFileSync('infra/COSTS.md', 'utf8').split('| each further KB');
-    const sums = [...table.matchAll(/^\|.*?\| ([\d.]+) \|/gm)].map(([, sum]) => Number(sum));
-    expect(readme).toContain(`cost **$${Math.min(...sums)} to $${Math.max(...sums)}**`);
-  });
-
-  it('names the default stack', () => {
-    const [, deploying = ''] = /\n## Deploying\n([\s\S]*?)\n## /.exec(readme) ?? [];
-    const stacks = [...deploying.matchAll(/--stack (\w+)/g)].map(([, name]) => name);
-    expect(new Set(stacks)).toEqual(new Set([settingsOf({}).stackName]));
+  it('needs the protected environment for every job that can write', () => {
+    const writing = jobsOf(release).filter((job) => /: write\b/.test(job));
+    expect(writing).toHaveLength(1);
+    expect(writing[0]).toMatch(/^ {4}needs: ci\n {4}environment: release\b/m);
   });
 });
