@@ -1,6 +1,7 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
 import { type Access, reasonOf, retryAfterOf } from './publish-batch.ts';
+import { DIRECT, direct } from './redirect.ts';
 import { isRepeatable, takesKey } from './repeats.ts';
 
 export interface ClientOptions extends Access {
@@ -20,7 +21,7 @@ const MAX_WAIT_SECONDS = 60;
  * Creates a typed client for every operation. A request that supports an `Idempotency-Key` gets one, unless it has one. After a 429
  * response, the client repeats a request after the seconds in `Retry-After`, at most a minute. After a 503 response, the request may
  * have taken effect, so the client repeats only what cannot act twice: reads, requests with an `Idempotency-Key`, and `POST /v1/sync`
- * with a `sync_id` or without pushes.
+ * with a `sync_id` or without pushes. A redirect throws.
  */
 export function createClient({ baseUrl, credential, maxRetries = 2, ...options }: ClientOptions): DocumentSyncClient {
   const send = options.fetch ?? fetch;
@@ -28,9 +29,10 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
   const client = createFetchClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, ''),
     headers: { Authorization: `Bearer ${credential}` },
+    ...DIRECT,
     async fetch(request) {
       for (let retries = 0; ; retries++) {
-        const response = await send(request.clone());
+        const response = direct(await send(request.clone()), request.url);
         const { status } = response;
         const seconds = retryAfterOf(response) ?? 1;
         const isUseful = status === 429 || (status === 503 && repeatable.has(request));

@@ -1,3 +1,5 @@
+import { DIRECT, direct } from './redirect.ts';
+
 /** Where and with which credential to send requests. */
 export interface Access {
   /** `{base_url}` of the API, with its stage. */
@@ -30,15 +32,17 @@ const TIMEOUT_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 const REJECTIONS = ['invalid_json', 'invalid_request', 'payload_too_large'];
 
-/** Sends a `POST` request, and returns its response with the text of the body. */
+/** Sends a `POST` request, and returns its response with the text of the body. Throws if the response is a redirect. */
 export async function post(access: Access, path: string, body: string, headers: object = {}, ended?: AbortSignal) {
-  const response = await (access.fetch ?? fetch)(`${access.baseUrl.replace(/\/+$/, '')}${path}`, {
+  const url = access.baseUrl.replace(/\/+$/, '') + path;
+  const response = await (access.fetch ?? fetch)(url, {
+    ...DIRECT,
     method: 'POST',
     headers: { Authorization: `Bearer ${access.credential}`, 'Content-Type': 'application/json', ...headers },
     body,
     signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(ended ? [ended] : [])]),
   });
-  return { response, text: await response.text() };
+  return { response: direct(response, url), text: await response.text() };
 }
 
 /** Publishes events, given as JSON, in one request. A repetition with the same idempotency key publishes nothing twice. */

@@ -177,6 +177,31 @@ describe('the npm package', () => {
     expect(await runModule(source)).toEqual(['mine', `${path}first`, `${path}next`]);
   });
 
+  it('follows no redirect, so that no other server receives a request', async () => {
+    const source = `
+      import { createServer } from 'node:http';
+      import { createClient } from '@document-sync-service/client';
+      const serve = async (respond) => {
+        const server = createServer(respond);
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+        return 'http://127.0.0.1:' + server.address().port;
+      };
+      let received = 0;
+      const other = await serve((request, response) => response.end(String(++received)));
+      const Location = other + '/v1/events';
+      const client = createClient({
+        baseUrl: await serve((request, response) => response.writeHead(request.method === 'GET' ? 301 : 308, { Location }).end()),
+        credential: 'key',
+      });
+      const body = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
+      const calls = [client.GET('/v1/events'), client.POST('/v1/events', { body })];
+      const messages = (await Promise.allSettled(calls)).map(({ reason }) => reason.message.replace(/127[^ ]+/g, 'HOST'));
+      console.log(JSON.stringify([...messages, received]));
+      process.exit();`;
+    const message = 'http://HOST redirects requests to http://HOST Set baseUrl to the final address of the service.';
+    expect(await runModule(source)).toEqual([message, message, 0]);
+  });
+
   it('requests a page of a list only when its entries are needed', async () => {
     const source = `
       import { createClient, entriesOf } from '@document-sync-service/client';

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { join, resolve } from 'node:path';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -88,13 +89,32 @@ describe('an outbox in a file', () => {
   it('is used by one process at a time', () => {
     const file = newFile();
     const outbox = sqliteOutbox(file);
-    expect(() => sqliteOutbox(file)).toThrow(`The outbox ${file} cannot be opened. Another process may be using it.`);
+    expect(() => sqliteOutbox(file)).toThrow(`The outbox ${file} cannot be opened: another process uses it.`);
     const source = pathToFileURL(resolve('lib/client/outbox.ts')).href;
     const program = `import { sqliteOutbox } from ${JSON.stringify(source)}; sqliteOutbox(process.argv[1]);`;
     const other = () => spawnSync(process.execPath, ['--input-type=module', '--eval', program, file]).status;
     expect(other()).toBe(1);
     outbox.close?.();
     expect(other()).toBe(0);
+  });
+
+  it('creates files that only the user of the process can read', () => {
+    const file = newFile();
+    const outbox = sqliteOutbox(file);
+    outbox.add('1');
+    const files = readdirSync(dirname(file)).filter((name) => name.startsWith(basename(file)));
+    expect(files).toContain(`${basename(file)}-wal`);
+    for (const name of files) expect(statSync(join(dirname(file), name)).mode & 0o777, name).toBe(0o600);
+    outbox.close?.();
+  });
+
+  it('states why a file cannot be used', () => {
+    const damaged = newFile();
+    writeFileSync(damaged, 'no database'.repeat(100));
+    expect(() => sqliteOutbox(damaged)).toThrow(`The outbox ${damaged} cannot be opened: file is not a database.`);
+    expect(() => sqliteOutbox('/nope/outbox')).toThrow(
+      'The outbox /nope/outbox cannot be opened: ENOENT: no such file',
+    );
   });
 
   it('needs a Node.js that has SQLite', () => {

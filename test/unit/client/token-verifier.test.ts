@@ -46,6 +46,8 @@ describe('a token verifier', () => {
     [active(), 60, 2],
     [active({ expires_at: at(10) }), 9.9, 1],
     [active({ expires_at: at(10) }), 10, 2],
+    [active({ cache_seconds: 1e9 }), 59.9, 1],
+    [active({ cache_seconds: 1e9 }), 60, 2],
     [active({ cache_seconds: 0 }), 5, 2],
     [{ active: false }, 5, 2],
   ])('reuses %o %d s after the start of its request: %i requests', async (response, seconds, requests) => {
@@ -64,6 +66,29 @@ describe('a token verifier', () => {
     await verifyToken('token', { document_key: 'a', permission: 'read' });
     await verifyToken('token', { document_key: 'a', permission: 'read', address: '203.0.113.7' });
     expect(sent).toHaveLength(5);
+  });
+
+  it('sends one request for calls at the same time with the same check, and the next request after it ends', async () => {
+    const { sent, verifyToken } = verifier({ active: false });
+    const calls = [
+      verifyToken('token'),
+      verifyToken('token'),
+      verifyToken('other'),
+      verifyToken('token', { address: '::1' }),
+    ];
+    expect(await Promise.all(calls)).toEqual(Array(4).fill({ active: false }));
+    expect(sent).toHaveLength(3);
+    await verifyToken('token');
+    expect(sent).toHaveLength(4);
+  });
+
+  it('rejects each call of a shared request that fails, and asks again after it', async () => {
+    const { sent, verifyToken } = verifier({}, { status: 503 });
+    const calls = await Promise.allSettled([verifyToken('token'), verifyToken('token')]);
+    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(sent).toHaveLength(1);
+    await expect(verifyToken('token')).rejects.toThrow('503');
+    expect(sent).toHaveLength(2);
   });
 
   it('keeps a limited number of results', async () => {
