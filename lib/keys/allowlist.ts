@@ -14,7 +14,7 @@ const PREFIX = /^(0|[1-9]\d{0,2})$/;
 /**
  * The canonical form of an allowlist entry: `203.0.113.7` is `203.0.113.7/32`, IPv6 as in RFC 5952.
  * Anything that two programs could read differently is a violation: leading zeros, short forms, host bits, zone ids,
- * IPv4-mapped IPv6.
+ * IPv4-mapped and IPv4-compatible IPv6.
  */
 export function parseEntry(entry: string): Entry {
   const [address = '', prefix, ...more] = entry.split('/');
@@ -32,11 +32,14 @@ export function parseEntry(entry: string): Entry {
   return { cidr };
 }
 
-/** Whether an address can use a key with these canonical entries. An empty list allows every address. */
+/**
+ * Whether an address can use a key with these canonical entries. An empty list allows every address. An address that `parseEntry` rejects
+ * matches no entry, except that an IPv4-mapped IPv6 address counts as its IPv4 address.
+ */
 export function isAllowed(cidrs: readonly string[], caller: string): boolean {
   if (cidrs.length === 0) return true;
-  if (!ipaddr.isValid(caller)) return false;
-  const address = ipaddr.process(caller); // an IPv4-mapped IPv6 address counts as its IPv4 address
+  const address = callerAddress(caller);
+  if (address === null) return false;
   return cidrs.some((cidr) => {
     const [network, length] = ipaddr.parseCIDR(cidr);
     return network.kind() === address.kind() && address.match(network, length);
@@ -51,9 +54,23 @@ function parseAddress(text: string): Address | { violation: string } {
   if (!isIPv6(text))
     return { violation: 'not an IPv4 or IPv6 address or CIDR range in full decimal or colon notation' };
   const address = ipaddr.IPv6.parse(text);
-  if (text.includes('.') || address.isIPv4MappedAddress())
+  if (text.includes('.') || address.isIPv4MappedAddress() || isIPv4Compatible(address))
     return { violation: 'write IPv4 addresses in IPv4 notation' };
   return address;
+}
+
+/** The deprecated form of RFC 4291 §2.5.5.1, such as `::a00:1`. The addresses `::` and `::1` have another meaning. */
+const isIPv4Compatible = ({ parts }: ipaddr.IPv6) => parts.slice(0, 6).every((part) => part === 0) && parts[6] !== 0;
+
+const MAPPED = /^[0:]*:ffff:[0-9a-f.:]+$/i;
+
+function callerAddress(text: string): Address | null {
+  if (MAPPED.test(text) && isIPv6(text)) {
+    const address = ipaddr.IPv6.parse(text);
+    if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  }
+  const address = parseAddress(text);
+  return 'violation' in address ? null : address;
 }
 
 function maskedTo(address: Address, length: number): Address {

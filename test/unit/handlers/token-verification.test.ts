@@ -104,7 +104,19 @@ describe('a verification of a token', () => {
     };
     for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '2001:db8::1'])
       expect(await allowed({ address }), address).toEqual([true, true]);
-    for (const more of [{ address: '198.51.100.7' }, { address: '::1' }, {}])
+    for (const more of [{ address: '198.51.100.7' }, { address: '::1' }, { address: '::203.0.113.7' }, {}])
       expect(await allowed(more)).toEqual([true, false]);
+  });
+
+  it.each([
+    '10.1',
+    '012.0.0.1',
+    '0xa.0.0.1',
+    '167772161',
+    'fe80::1%eth0',
+  ])('rejects the address %s', async (address) => {
+    const token = await mint(live, ['*'], ['read']);
+    const { status, body } = await live('POST', '/v1/tokens/verify', { body: { token, address } });
+    expect([status, body.errors]).toEqual([400, [{ field: 'address', detail: 'must be an IPv4 or IPv6 address' }]]);
   });
 });

@@ -35,6 +35,8 @@ describe('an allowlist entry', () => {
     ['10.0.0.0/33', 'the prefix must be from 0 to 32'],
     ['::ffff:10.0.0.1', 'write IPv4 addresses in IPv4 notation'],
     ['::ffff:cb00:7107', 'write IPv4 addresses in IPv4 notation'],
+    ['::10.0.0.1', 'write IPv4 addresses in IPv4 notation'],
+    ['::a00:1', 'write IPv4 addresses in IPv4 notation'],
     ['64:ff9b::10.0.0.1', 'write IPv4 addresses in IPv4 notation'],
     ['::ffff:10.0.0.0/104', 'write IPv4 addresses in IPv4 notation'],
     ['fe80::1%eth0', 'zone ids are not allowed'],
@@ -67,7 +69,32 @@ describe('a caller', () => {
     expect(isAllowed(cidrs, caller)).toBe(allowed);
   });
 
-  it('is rejected by every list when its address is invalid', () => {
-    expect(isAllowed(['0.0.0.0/0', '::/0'], 'unknown')).toBe(false);
+  it.each([
+    ...[
+      '',
+      'unknown',
+      '167772161',
+      '0x0a000001',
+      '012.0.0.1',
+      '0xa.0.0.1',
+      '10.1',
+      '10.0.0.01',
+      '10.0.0.1/32',
+      ' 10.0.0.1',
+    ],
+    ...['::10.0.0.1', '0::10.0.0.1', '::a00:1', '64:ff9b::10.0.0.1', '::ffff:10.1', 'fe80::1%eth0', '2001:db8::1/128'],
+  ])('is rejected by every list with the address %j, which is not canonical', (caller) => {
+    expect(isAllowed(['0.0.0.0/0', '::/0'], caller)).toBe(false);
   });
+
+  it.each([
+    '10.0.0.1',
+    '::ffff:10.0.0.1',
+    '::FFFF:a00:1',
+    '0:0:0:0:0:ffff:10.0.0.1',
+    '::1',
+    '::',
+    '64:ff9b::a00:1',
+  ])('is admitted by the list of everything with the address %s', (caller) =>
+    expect(isAllowed(['0.0.0.0/0', '::/0'], caller)).toBe(true));
 });
