@@ -10,6 +10,11 @@ import { charactersOf, text } from '../schema.ts';
 const USABLE_SECRET =
   /^(?!whsec_)|^whsec_([A-Za-z0-9+/]{4}){5,}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
 
+/** Variables and forms lose white space at the ends. */
+const ENDS = /^(\S([\s\S]*\S)?)?$/;
+/** A copied secret with quotes or a version in front of it, which libraries would not decode. */
+const PREFIX_AT_START = /^(?![\s\S]+whsec_)/;
+
 /** How long an old secret signs in addition to the new one. */
 export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 /** Replaced secrets that sign at the same time. */
@@ -19,7 +24,11 @@ export const MAX_PREVIOUS_SECRETS = 5;
 export const Secret = v.pipe(
   text(1, 256),
   v.check((value) => USABLE_SECRET.test(value), 'must have the base64 of at least 16 bytes after whsec_'),
-  v.metadata({ jsonSchema: { allOf: [{ pattern: USABLE_SECRET.source }] } }),
+  v.check((value) => ENDS.test(value), 'must not have white space at its ends'),
+  v.check((value) => PREFIX_AT_START.test(value), 'must have whsec_ only at its start'),
+  v.metadata({
+    jsonSchema: { allOf: [USABLE_SECRET, ENDS, PREFIX_AT_START].map(({ source }) => ({ pattern: source })) },
+  }),
 );
 
 /** A secret that was replaced, and when it stops signing. */

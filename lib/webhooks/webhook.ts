@@ -68,7 +68,7 @@ export const CreateWebhook = request('CreateWebhook', {
   secret: v.optional(
     described(
       Secret,
-      'Your own signing secret. After `whsec_`, it must be the base64 of at least 16 bytes. By default, the service generates a secret.',
+      'Your own signing secret. After `whsec_`, which can only be its start, it must be the base64 of at least 16 bytes. It has no white space at its ends. By default, the service generates a secret.',
     ),
   ),
   description: v.optional(settings.description, null),

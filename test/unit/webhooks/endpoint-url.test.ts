@@ -65,6 +65,12 @@ describe('a webhook URL', () => {
     expect(faultsOf('€'.repeat(226))).toEqual(['must have at most 2048 characters when percent-encoded']);
   });
 
+  it('can have each port except 0, which no server has', () => {
+    const violationsWith = (port: string) => urlViolations(`https://example.com${port}/`, 'public');
+    for (const port of ['', ':', ':443', ':22', ':8443', ':65535']) expect(violationsWith(port), port).toEqual([]);
+    for (const port of [':0', ':000']) expect(violationsWith(port), port).toEqual(['must not have the port 0']);
+  });
+
   it('of a local stack can be http: and have any address, with otherwise the same rules', () => {
     expect(['true', 'false', undefined].map((is) => addressPolicy({ ALLOW_PRIVATE_ENDPOINTS: is }))).toEqual([
       'any',

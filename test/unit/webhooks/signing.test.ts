@@ -70,6 +70,15 @@ describe('a secret', () => {
     expect(violations(secret)).toEqual(['secret must have the base64 of at least 16 bytes after whsec_']);
   });
 
+  it.each([
+    [' whsec', 'must not have white space at its ends'],
+    ['secret\u00a0', 'must not have white space at its ends'],
+    [`"${ofBytes(16)}"`, 'must have whsec_ only at its start'],
+    [`v1,${ofBytes(16)}`, 'must have whsec_ only at its start'],
+  ])('is rejected because a variable or an endpoint would change it: %s', (secret, violation) => {
+    expect(violations(secret)).toEqual([`secret ${violation}`]);
+  });
+
   it('is 32 random bytes in the format of Standard Webhooks', () => {
     const random = (bytes: number) => new Uint8Array(bytes).fill(255);
     expect(generateSecret(random)).toBe(`whsec_${'/'.repeat(42)}8=`);
