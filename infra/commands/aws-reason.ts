@@ -15,6 +15,8 @@ export function awsReason(error: unknown): string | undefined {
     ?.replace(/\.?$/, '.');
   if (message === 'Region is missing')
     return 'There is no AWS region. Set AWS_REGION, or a region in your AWS profile.';
+  if (/^Region not accepted/.test(message))
+    return 'The AWS region is not a name of a region. Correct AWS_REGION, or the region in your AWS profile.';
   if (name === 'CredentialsProviderError' && message.startsWith('Could not load credentials'))
     return 'There are no AWS credentials. Set AWS_PROFILE to a profile that has some, or their variables.';
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError') return reason; // such as an expired session

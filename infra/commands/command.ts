@@ -85,14 +85,21 @@ const processShell: Shell = {
     return answer.finally(() => terminal.close());
   },
   wait,
-  // Unlike the AWS CLI and the CDK, the SDK does not read AWS_DEFAULT_REGION.
-  client: (type) =>
-    new type(variables.AWS_REGION || !variables.AWS_DEFAULT_REGION ? {} : { region: variables.AWS_DEFAULT_REGION }),
+  client(type) {
+    for (const [name, value = ''] of Object.entries(variables))
+      if (name.startsWith('AWS_ENDPOINT_URL') && !URL.canParse(value)) throw new UserError(`${name} must be a URL.`);
+    // Unlike the AWS CLI and the CDK, the SDK does not read AWS_DEFAULT_REGION.
+    return new type(
+      variables.AWS_REGION || !variables.AWS_DEFAULT_REGION ? {} : { region: variables.AWS_DEFAULT_REGION },
+    );
+  },
 };
 
 /** Runs a command with the arguments of this process, and ends the process after an error. */
 export async function runCommand(command: Command): Promise<void> {
   process.stdout.once('error', () => process.exit(1)); // for example, `head` closed the pipe
+  // An empty variable is no value for the AWS CLI, but the SDK would use it.
+  for (const name of Object.keys(variables)) if (name.startsWith('AWS_') && !variables[name]) delete variables[name];
   const status = await command.execute(process.argv.slice(2), processShell);
   if (status !== 0) process.exit(status);
 }

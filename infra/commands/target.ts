@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { causeOf } from '../../lib/client/publish-batch.ts';
 import { EVENT_TYPES, type EventType } from '../../lib/events/types.ts';
 import type { Violation } from '../../lib/schema.ts';
+import { readJsonFile } from '../json-file.ts';
 import { localDirectory } from '../project-root.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
@@ -32,18 +34,18 @@ export const TARGET_OPTIONS = {
   key: { type: 'string', value: 'KEY', about: `live, test or admin key ${KEY_DEFAULT}` },
 } as const;
 
-interface StackFile {
-  base_url: string;
-  invoke_token: string;
-  keys: Record<'live' | 'admin', string>;
-}
+const StackFile = v.object({
+  base_url: v.pipe(v.string(), v.url()),
+  invoke_token: v.string(),
+  keys: v.object({ live: v.string(), admin: v.string() }),
+});
 
 /** Reads the file of the running local stack. Throws `UserError`, which names the option for another target. */
-export function readStackFile(option: string, directory: string | undefined): StackFile {
+export function readStackFile(option: string, directory: string | undefined) {
   const file = join(directory ?? localDirectory, 'stack.json');
   const start = directory === undefined ? 'npm start' : `npm start -- --directory ${directory}`;
   if (!existsSync(file)) throw new UserError(`Pass ${option}, or start the local stack with \`${start}\`.`);
-  return JSON.parse(readFileSync(file, 'utf8'));
+  return readJsonFile(file, StackFile, `Stop the local stack, and start it again with \`${start}\`.`);
 }
 
 /** The target of a command. Without a URL, it is the running local stack with a key of its demo project. Throws `UserError`. */
@@ -54,16 +56,24 @@ export function targetOf(
 ): Target {
   if (baseUrl === undefined) {
     const { base_url, keys } = readStackFile('--base-url', directory);
-    return { baseUrl: base_url, key: key ?? keys[type] };
+    return { baseUrl: base_url, key: usable(key ?? keys[type]) };
   }
   requireUrl('base-url', baseUrl);
   const given = key ?? variables.DOCUMENT_SYNC_KEY;
   if (!given) throw new UserError('Pass a key, or set the environment variable DOCUMENT_SYNC_KEY.');
-  return { baseUrl: baseUrl.replace(/\/+$/, ''), key: given };
+  return { baseUrl: baseUrl.replace(/\/+$/, ''), key: usable(given) };
+}
+
+/** A header cannot contain other characters, and the error of `fetch` would contain the key. */
+function usable(key: string): string {
+  if (/^[!-~]+$/.test(key)) return key;
+  throw new UserError('The key is empty, or has a space, a line break or another character that no key has.');
 }
 
 export function requireUrl(option: string, text: string): void {
   if (!/^https?:/.test(text) || !URL.canParse(text)) throw new UserError(`--${option} must be an http: or https: URL.`);
+  const { username, password } = new URL(text);
+  if (username || password) throw new UserError(`--${option} must not contain credentials.`);
 }
 
 export function requireEventType(text: string): EventType {

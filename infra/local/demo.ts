@@ -1,14 +1,16 @@
+import * as v from 'valibot';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
-import type { KEY_TYPES } from '../../lib/keys/key-format.ts';
+import { KEY_TYPES } from '../../lib/keys/key-format.ts';
 import type { DemoReceiver } from './demo-receiver.ts';
 import type { LocalStack } from './stack.ts';
 
-export interface Demo {
-  project: { id: string; name: string; email: string };
-  keys: Record<(typeof KEY_TYPES)[number], string>;
-  webhook_secret: string;
-  receiver_port: number;
-}
+export const Demo = v.object({
+  project: v.object({ id: v.string(), name: v.string(), email: v.string() }),
+  keys: v.object(v.entriesFromList(KEY_TYPES, v.string())),
+  webhook_secret: v.string(),
+  receiver_port: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535)),
+});
+export type Demo = v.InferOutput<typeof Demo>;
 
 /** Creates a project with a key of each type, and a webhook to the demo receiver in each environment. */
 export async function createDemo(stack: LocalStack, receiver: DemoReceiver, secret: string): Promise<Demo> {

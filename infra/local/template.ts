@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as v from 'valibot';
+import { readJsonFile } from '../json-file.ts';
 
 export const REGION = 'us-east-1';
 export const ACCOUNT = '000000000000';
@@ -10,10 +11,14 @@ export interface Resource<Properties = Record<string, unknown>> {
   properties: Properties;
 }
 
-interface RawResource {
-  Type: string;
-  Properties?: Record<string, unknown>;
-}
+const Manifest = v.object({
+  artifacts: v.record(
+    v.string(),
+    v.object({ type: v.string(), properties: v.optional(v.object({ templateFile: v.optional(v.string()) })) }),
+  ),
+});
+const RawResource = v.object({ Type: v.string(), Properties: v.optional(v.record(v.string(), v.unknown())) });
+const TemplateFile = v.object({ Resources: v.record(v.string(), RawResource) });
 
 /** The addresses of resources on this machine. */
 export interface Places {
@@ -36,18 +41,18 @@ const PSEUDO: Record<string, string> = {
 
 /** A synthesized template whose references are resolved to resources on this machine. */
 export class Template {
-  private readonly raw: Record<string, RawResource>;
+  private readonly raw: v.InferOutput<typeof TemplateFile>['Resources'];
   readonly directory: string;
   private readonly places: Places;
 
   constructor(directory: string, places: Places) {
     this.directory = directory;
     this.places = places;
-    const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
-    const stack = Object.values<{ type: string; properties?: { templateFile?: string } }>(manifest.artifacts).find(
-      ({ type }) => type === 'aws:cloudformation:stack',
-    );
-    this.raw = JSON.parse(readFileSync(join(directory, stack?.properties?.templateFile ?? ''), 'utf8')).Resources;
+    const remedy = `Delete ${directory}.`;
+    const { artifacts } = readJsonFile(join(directory, 'manifest.json'), Manifest, remedy);
+    const stack = Object.values(artifacts).find(({ type }) => type === 'aws:cloudformation:stack');
+    const path = join(directory, stack?.properties?.templateFile ?? '');
+    this.raw = readJsonFile(path, TemplateFile, remedy).Resources;
   }
 
   ofType<Properties = Record<string, unknown>>(type: string): Resource<Properties>[] {

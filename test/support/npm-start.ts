@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Demo } from '../../infra/local/demo.ts';
 import { afterFile } from './after-file.ts';
 import { type Client, eventually, request } from './service.ts';
 
@@ -50,4 +51,15 @@ export function npmStart(directory: string, options: readonly string[] = [], com
       return { output, stack, client };
     },
   };
+}
+
+/** Writes the file of a kept demo project, and returns the directory of the kept data. */
+export function keepDemo(directory: string, members: Partial<Demo>): string {
+  const kept = join(directory, 'kept/memory');
+  const project = { id: 'prj_1', name: 'Demo', email: 'demo@example.com' };
+  const keys = { admin: '', live: '', test: '', read: '' };
+  const demo: Demo = { project, keys, webhook_secret: 'secret', receiver_port: 0, ...members };
+  mkdirSync(kept, { recursive: true });
+  writeFileSync(join(kept, 'demo.json'), JSON.stringify(demo));
+  return kept;
 }

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { namesThisMachine } from '../hosts.ts';
+import { onKept } from '../kept.ts';
 import { InvalidRequest } from '../models/invalid-request.ts';
 import { jsonOperation } from '../models/operations.ts';
 import { MemoryDatabase } from './database.ts';
@@ -9,7 +10,7 @@ import { DynamoDbError } from './requests.ts';
 
 /** Starts a database in this process, with the JSON protocol of DynamoDB on a free port of loopback. */
 export async function startMemoryDatabase(directory?: string): Promise<{ endpoint: string; stop(): void }> {
-  const database = new MemoryDatabase(directory);
+  const database = onKept(directory, () => new MemoryDatabase(directory));
   const server = http.createServer((request, response) => {
     respond(database, request, response).catch(() => response.destroy()); // the caller disconnected
   });

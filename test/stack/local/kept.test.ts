@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { targetOf } from '../../../infra/commands/target.ts';
 import { openState } from '../../../infra/local/services/state.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
-import { npmStart } from '../../support/npm-start.ts';
+import { keepDemo, npmStart } from '../../support/npm-start.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createWebhook, publish, settled } from '../../support/requests.ts';
 import { eventually, request } from '../../support/service.ts';
@@ -91,9 +91,7 @@ it('does not replace stack.json while another stack of the directory runs, and l
 
 it('stops with a short message when the kept table has a different layout', async () => {
   const other = temporaryDirectory();
-  const kept = join(other, 'kept/memory');
-  mkdirSync(kept, { recursive: true });
-  writeFileSync(join(kept, 'demo.json'), JSON.stringify({ receiver_port: 0, webhook_secret: 'secret' }));
+  const kept = keepDemo(other, {});
   const { code, output } = await npmStart(other, ['--keep', '--database', 'memory']).ended;
   expect([code, output]).toEqual([
     1,

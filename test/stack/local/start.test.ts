@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { UserError } from '../../../infra/user-error.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { databaseEndpoint } from '../../support/database.ts';
 import { freePort, listen } from '../../support/endpoints.ts';
-import { npmStart } from '../../support/npm-start.ts';
+import { keepDemo, npmStart } from '../../support/npm-start.ts';
 import { eventually, request } from '../../support/service.ts';
 import { LOOPBACK, listeningAddresses, processesOf } from './processes.ts';
 
@@ -62,8 +62,7 @@ describe('npm start', () => {
   ])('states what to do when the port of the %s is in use', async (_, option, remedy) => {
     const directory = temporaryDirectory();
     const port = await listen(createServer());
-    mkdirSync(join(directory, 'kept/memory'), { recursive: true });
-    writeFileSync(join(directory, 'kept/memory/demo.json'), JSON.stringify({ receiver_port: port }));
+    keepDemo(directory, { receiver_port: port });
     const options = option === '--keep' ? [option, '--receiver-port', '0'] : [option, String(port)];
     expect(await npmStart(directory, ['--database', 'memory', ...options]).ended).toEqual({
       code: 1,
@@ -73,9 +72,7 @@ describe('npm start', () => {
 
   it('rejects another port than that of the kept demo endpoint', async () => {
     const directory = temporaryDirectory();
-    const kept = join(directory, 'kept/memory');
-    mkdirSync(kept, { recursive: true });
-    writeFileSync(join(kept, 'demo.json'), JSON.stringify({ receiver_port: 3001 }));
+    const kept = keepDemo(directory, { receiver_port: 3001 });
     const options = ['--database', 'memory', '--keep', '--receiver-port', '3002'];
     expect(await npmStart(directory, options).ended).toEqual({
       code: 1,
