@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
 import type { Template } from '../../infra/local/template.ts';
+import { itemKey } from '../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX } from '../../lib/deployment.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { SETTLE_MS } from '../../lib/projects/deletion.ts';
@@ -66,6 +67,25 @@ async function useRareRequests({ service, projectId, admin, webhook }: Scene): P
   await admin('GET', `/v1/webhooks/${webhook.id}/deliveries?document_key=w:1`);
 }
 
+/**
+ * Sends a cycle twice at the same time, a patch of a deleted document, a write that is rejected under an idempotency key, and a
+ * cycle that reads the log because it has many documents.
+ */
+async function useRareSyncs(scene: Scene): Promise<void> {
+  const { service, projectId, admin } = scene;
+  await Promise.all([perform(scene, 'sync'), perform(scene, 'sync')]);
+  await perform(scene, 'deleteDocument');
+  await perform(scene, 'patchDocument');
+  await perform(scene, 'putDocument', { headers: { 'Idempotency-Key': 'rejected', 'If-Match': '"9"' } });
+  const keys = Array.from({ length: 1001 }, (_, i) => `many:${i}`);
+  const space = { projectId, environment: 'live' } as const;
+  service.db.put(keys.map((key) => ({ ...itemKey.revision(space, key), revision: 1, updatedAt: 0 })));
+  const cycle = { node_id: 'n', pattern: 'many:*', push: [] };
+  const known = Object.fromEntries(keys.map((key) => [key, 1]));
+  const { checkpoint } = (await admin('POST', '/v1/sync', { body: { ...cycle, known } })).body;
+  await admin('POST', '/v1/sync', { body: { ...cycle, since: checkpoint } });
+}
+
 /** Disables a webhook in the slow lane. Then runs the operations of an operator, until the project is deleted. */
 async function useOfOperator(scene: Scene): Promise<void> {
   const { service, admin, projectId: id } = scene;
@@ -119,6 +139,7 @@ it('every function has the variables that it reads, and every role the permissio
   useByServices();
   await useOperations();
   await useRareRequests(await newScene());
+  await useRareSyncs(await newScene());
   await useOfOperator(await newScene());
   for (let seed = 1; seed <= SCHEDULES || (seed <= SCHEDULES_MAX && unneeded().length > 0); seed++)
     await runSchedule({ seed });
