@@ -16,7 +16,7 @@ export const OVERLAP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long entries stay in the log. */
 export const LOGGED_MS = 8 * DAY_MS;
-/** How old a checkpoint can be to be read from the log. The rest is for a cycle that takes long. */
+/** How old the first entry of a cycle can be. Earlier ones are found by their revisions. The rest is for a cycle that takes long. */
 export const READABLE_MS = 7 * DAY_MS;
 
 /** The partitions of the log of a space. Together they accept 2,000 transactional writes per second (DynamoDB quotas). */

@@ -56,9 +56,10 @@ export function newCycle(
 ): Cycle {
   const start = { ...name, startedAt, page: 0, pushed: 0, pulled: 0, conflicts: 0, walked: 0 };
   if (!checkpoint) return { ...start, walk: 'revisions', documents: 0 };
-  const { at, documents } = checkpoint;
-  const walk = documents > FEW_DOCUMENTS && startedAt - at < READABLE_MS ? 'log' : 'revisions';
-  return { ...start, walk, since: at - OVERLAP_MS, documents };
+  const { documents } = checkpoint;
+  const since = checkpoint.at - OVERLAP_MS;
+  const walk = documents > FEW_DOCUMENTS && startedAt - since < READABLE_MS ? 'log' : 'revisions';
+  return { ...start, walk, since, documents };
 }
 
 /** Whether a cycle can still push. Later, the results of its pushes could be gone. */

@@ -69,8 +69,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
         const checkpoint = may(caller, 'read') ? await checkpointFor(request, soFar) : null;
         return { body: { ...response, cursor: null, has_more: false, checkpoint } };
       }
-      const state = JSON.stringify(withShorterWalk(soFar, clock()));
-      const cursor = await cursors.seal(space.projectId, cursorScope(request), state);
+      const cursor = await cursors.seal(space.projectId, cursorScope(request), JSON.stringify(soFar));
       return { body: { ...response, cursor, has_more: true, checkpoint: null } };
     },
   };
@@ -103,8 +102,9 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
     const checked = check(Cycle, JSON.parse(state ?? 'null'));
     if ('violations' in checked || (body.sync_id !== undefined && body.sync_id !== checked.value.syncId))
       return new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
-    const cycle = checked.value;
-    return body.push.length > 0 && !canPush(cycle, clock()) ? otherCycle() : { cycle, isRepeated: true };
+    const [cycle, now] = [checked.value, clock()];
+    if (body.push.length > 0 && !canPush(cycle, now)) return otherCycle();
+    return { cycle: withShorterWalk(cycle, now), isRepeated: true };
   }
 
   async function openCheckpoint(request: SyncRequest, since: string): Promise<Checkpoint | Problem> {
