@@ -4,6 +4,7 @@ import { all, any, type Condition, is, isAbsent, isAtMost, isNew, put, remove, u
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Write } from '../aws/writes.ts';
 import { allDone } from '../concurrency.ts';
+import { type Caller, may, ownerOf } from './caller.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
@@ -30,10 +31,19 @@ export interface RequestIdentity {
   startedAt: number;
 }
 
-/** Two requests are the same if their operation, path, environment and body are. */
-export function fingerprintOf(operationId: string, { path, space: { environment }, query, rawBody }: Request): string {
-  return hash('sha256', JSON.stringify([operationId, path, environment, query, rawBody]), 'base64url');
+/**
+ * Two requests are the same if their operation, path, environment and body are, and if both callers receive what needs `read`. A
+ * token without `read` must not receive a response that contains more.
+ */
+export function fingerprintOf(operationId: string, request: Request): string {
+  const { path, space, query, rawBody, caller } = request;
+  const content = [operationId, path, space.environment, query, rawBody, may(caller, 'read')];
+  return hash('sha256', JSON.stringify(content), 'base64url');
 }
+
+/** Scoped tokens reach different documents, so a key belongs to the owner of the token, and otherwise to the space. */
+const scoped = (caller: Caller, key: string): string =>
+  hash('sha256', caller.token ? JSON.stringify([ownerOf(caller), key]) : key, 'base64url');
 
 /** Larger responses are stored in parts, because an item has at most 400 KB. */
 const PART_LENGTH = 90_000;
@@ -70,17 +80,17 @@ const isUnfinished = ({ owner }: StoredRecord): Condition => all(isOwnedBy(owner
 /** The lock of a running first request with an idempotency key. */
 export type IdempotencyLock = ReturnType<ReturnType<typeof idempotencyRecords>['lockOf']>;
 
-/** Idempotency records in the table, one per space and key. */
+/** Idempotency records in the table, one per scope and key. */
 export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'table' | 'clock' | 'random'>) {
   return {
     lockOf,
 
     async begin(
-      { space }: Pick<Request, 'space'>,
+      { space, caller }: Pick<Request, 'space' | 'caller'>,
       key: string,
       fingerprint: string,
     ): Promise<ReturnType<typeof lockOf> | StoredResponse | Problem> {
-      const item = itemKey.idempotency(space, hash('sha256', key, 'base64url'));
+      const item = itemKey.idempotency(space, scoped(caller, key));
       for (;;) {
         const now = clock();
         const owner = Buffer.from(random(16)).toString('base64url');

@@ -16,6 +16,7 @@ import { newStore } from './stores.ts';
 
 const { table } = newStore();
 const space = newSpace();
+const caller = { projectId: space.projectId, keyId: 'key_1', type: 'live' } as const;
 const webhookId = newId('whk');
 const [event, other] = [newStoredEvent(), newStoredEvent()];
 const delivery = firstMessage(space, webhookId, event.id);
@@ -58,7 +59,8 @@ it.each<[string, () => Promise<unknown>, ItemKey, expires: number]>([
   ],
   [
     'an idempotency key',
-    () => idempotencyRecords({ table, clock: () => now, random: randomBytes }).begin({ space }, 'key', 'request'),
+    () =>
+      idempotencyRecords({ table, clock: () => now, random: randomBytes }).begin({ space, caller }, 'key', 'request'),
     itemKey.idempotency(space, hash('sha256', 'key', 'base64url')),
     now + REPLAY_MS,
   ],

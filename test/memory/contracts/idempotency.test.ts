@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../lib/http/caller.ts';
 import {
   type IdempotencyLock,
   idempotencyRecords,
@@ -32,12 +33,13 @@ describe('idempotency', () => {
   /** Creates a key, and the same request with it at different times. */
   function requests(from = table) {
     const space = newSpace();
+    const caller: Caller = { projectId: space.projectId, keyId: 'key_1', type: 'live' };
     const key: string = randomUUID();
     let time = now;
     const records = idempotencyRecords({ table: from, clock: () => time, random: randomBytes });
     const begin = (at: number, fingerprint = 'same') => {
       time = at;
-      return records.begin({ space } as Request, key, fingerprint);
+      return records.begin({ space, caller } as Request, key, fingerprint);
     };
     return {
       begin,
