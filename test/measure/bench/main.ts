@@ -5,6 +5,7 @@ import { measureBundles } from './bundles.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
 import { measureIsolation } from './isolation.ts';
+import { measureSync } from './sync.ts';
 import { measureThroughput } from './throughput.ts';
 
 /** Each measurement by its name. It returns the rows of each of its tables by their title. */
@@ -24,6 +25,10 @@ const MEASUREMENTS: Record<string, (assembly: string) => Promise<Record<string, 
   isolation: async (assembly) => ({
     'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others stop responding':
       await measureIsolation(assembly),
+  }),
+  sync: async (assembly) => ({
+    'Sync cycles over documents of 1 KB: table reads, bytes of the responses, and CPU relative to an unchanged cycle over 100':
+      await measureSync(assembly),
   }),
   cost: measureCost,
 };

@@ -1,8 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { type FunctionProperties, modulePathOf } from '../../../../infra/local/lambda/lambda.ts';
 import { queueRecord } from '../../../../infra/local/lambda/queue-poller.ts';
 import { streamRecord } from '../../../../infra/local/lambda/stream-consumer.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
@@ -10,7 +8,8 @@ import { changed } from '../../../support/changed.ts';
 import { itemsOf } from '../../../support/items.ts';
 import { createProject } from '../project.ts';
 import { startBench } from '../stack.ts';
-import type { Invocation, Invoked } from './function-process.ts';
+import type { Invoked } from './function-process.ts';
+import { functionNamed, startFunctions } from './functions.ts';
 import { limitCpu } from './quota.ts';
 
 /** The memory in MB at which a function has one vCPU (Lambda Developer Guide, "Configure Lambda function memory"). */
@@ -45,17 +44,13 @@ export async function measureCpu(assembly: string, memorySizes: readonly number[
     const fanOut = functionNamed(stack, 'FanOut');
     const lane = functionNamed(stack, 'DeliverNew');
     const authorizer = functionNamed(stack, 'Authorize');
-    const child = start({
+    const { child, invoke } = startFunctions({
       ...authorizer.variables,
       ...fanOut.variables,
       ...lane.variables,
       ...stack.environment,
       LANE: 'new',
     });
-    const invoke = async (invocation: Invocation): Promise<Invoked> => {
-      child.send(invocation);
-      return ((await once(child, 'message')) as [Invoked])[0];
-    };
     await invoke({ path: fanOut.path, event: { Records: records.slice(0, 1) } });
     const release = limitCpu(child.pid ?? 0, memory_mb / MB_OF_VCPU);
     const add = (name: string, count: number, all: Invoked[]) => {
@@ -88,27 +83,6 @@ export async function measureCpu(assembly: string, memorySizes: readonly number[
   endpoints.disconnect();
   await stop();
   return rows;
-}
-
-function start(variables: Record<string, string>): ChildProcess {
-  return fork(new URL('./function-process.ts', import.meta.url), {
-    env: {
-      ...process.env,
-      ...variables,
-      AWS_ACCESS_KEY_ID: 'bench',
-      NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../../../support/certificates/authority.pem', import.meta.url)),
-    },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-}
-
-function functionNamed({ template }: LocalStack, name: string) {
-  const found = template
-    .ofType<FunctionProperties>('AWS::Lambda::Function')
-    .find(({ id }) => new RegExp(`^(Delivery)?${name}[0-9A-F]{8}$`).test(id));
-  if (!found) throw new Error(`The template has no function ${name}`);
-  const { properties } = found;
-  return { path: modulePathOf(template, properties), variables: properties.Environment?.Variables ?? {} };
 }
 
 const authorizerEvent = (credential: string) => ({

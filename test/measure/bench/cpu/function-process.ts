@@ -8,6 +8,8 @@ export interface Invoked {
   wallMs: number;
   cpuMs: number;
   failures: number;
+  /** The body of a response of the API. */
+  body?: string;
 }
 
 // A process that runs bundles. It answers each invocation with its duration and the number of failed records.
@@ -18,5 +20,6 @@ process.on('message', async ({ path, event }: Invocation) => {
   const response = await handler(event, {});
   const { user, system } = process.cpuUsage(before);
   const failures = response?.batchItemFailures?.length ?? 0;
-  process.send?.({ wallMs: performance.now() - startedAt, cpuMs: (user + system) / 1000, failures } satisfies Invoked);
+  const [wallMs, cpuMs] = [performance.now() - startedAt, (user + system) / 1000];
+  process.send?.({ wallMs, cpuMs, failures, body: response?.body } satisfies Invoked);
 });
