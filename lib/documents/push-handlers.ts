@@ -27,6 +27,8 @@ interface Pushes {
   /** Whether a repeat of the request returns the same results. */
   isRepeatable: boolean;
   ownRevisions: Map<string, Set<number>>;
+  /** The documents of failed pushes, whose outcome can be unknown. A repeat of the request applies the later pushes in order. */
+  unsettled: Set<string>;
 }
 
 /**
@@ -47,7 +49,7 @@ export function pushing(backend: Backend) {
     const receipts = isRepeated ? await cycles.receipts(page, body.push.length) : [];
     const fingerprints = body.push.map(pushFingerprint);
     if (receipts.some((receipt, i) => receipt && receipt.fingerprint !== fingerprints[i])) return reused();
-    const pushes: Pushes = { request, cycle, isRepeatable, ownRevisions: new Map() };
+    const pushes: Pushes = { request, cycle, isRepeatable, ownRevisions: new Map(), unsettled: new Set() };
     const results: PushResult[] = [];
     const budget = createPageBudget(Number.POSITIVE_INFINITY);
     for (const [position, push] of body.push.entries()) {
@@ -66,7 +68,7 @@ export function pushing(backend: Backend) {
     return { results, bytes: budget.bytes() };
   };
 
-  // A failed push does not stop the others. It can have taken effect.
+  // A failed push does not stop those of other documents. It can have taken effect.
   async function tryToApply(
     pushes: Pushes,
     push: unknown,
@@ -77,15 +79,18 @@ export function pushing(backend: Backend) {
     const { request } = pushes;
     const checked = check(Push, push);
     if ('violations' in checked) return rejected(push, invalidPush(checked.violations));
-    if (!reaches(request.caller, checked.value.document_key)) return rejected(push, documentNotAllowed());
+    const { document_key: documentKey } = checked.value;
+    if (!reaches(request.caller, documentKey)) return rejected(push, documentNotAllowed());
+    if (!receipt && pushes.unsettled.has(documentKey)) return rejected(push, earlierFailed());
     try {
       const stored = receipt ?? (await apply(pushes, checked.value, place, fingerprint));
       if (stored.fingerprint !== fingerprint) return reused();
-      const { document_key, revision, status } = stored.result;
-      const own = pushes.ownRevisions.get(document_key) ?? new Set();
-      if (revision !== null && status !== 'unchanged') pushes.ownRevisions.set(document_key, own.add(revision));
+      const { revision, status } = stored.result;
+      const own = pushes.ownRevisions.get(documentKey) ?? new Set();
+      if (revision !== null && status !== 'unchanged') pushes.ownRevisions.set(documentKey, own.add(revision));
       return shown(request, checked.value, stored.result);
     } catch (error) {
+      pushes.unsettled.add(documentKey);
       if (error instanceof ConflictError) return rejected(push, tooManyWriters());
       reportFailure('sync.push_failed', { request_id: request.id }, error);
       return rejected(push, new Problem('unavailable', OUTCOME_UNKNOWN));
@@ -146,6 +151,12 @@ const rejected = (push: unknown, { code, detail }: Problem): PushResult => ({
   code,
   detail,
 });
+
+const earlierFailed = () =>
+  new Problem(
+    'unavailable',
+    'Send the push again. Nothing was changed, because an earlier push to the document failed.',
+  );
 
 const tooManyWriters = () =>
   new Problem('unavailable', 'Send the push again. Nothing was changed, because of too many concurrent changes.');
