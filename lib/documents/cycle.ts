@@ -19,6 +19,8 @@ export const Cycle = v.strictObject({
   syncId: v.string(),
   /** When the name was first used. The results of pushes expire some time after it. */
   namedAt: v.number(),
+  /** The epoch of the table. A cycle does not continue in another one, which can lack what earlier pages contained. */
+  epoch: v.number(),
   /** When this run of the cycle started. */
   startedAt: v.number(),
   /** The number of the page, from 0. */
@@ -50,7 +52,7 @@ const FEW_DOCUMENTS = 1000;
 
 /** A run of a cycle, from its first page. */
 export function newCycle(
-  name: Pick<Cycle, 'syncId' | 'namedAt'>,
+  name: Pick<Cycle, 'syncId' | 'namedAt' | 'epoch'>,
   startedAt: number,
   checkpoint: Checkpoint | undefined,
 ): Cycle {
@@ -75,7 +77,7 @@ export function withShorterWalk(cycle: Cycle, nowMs: number): Cycle {
 }
 
 /** The checkpoint of a completed cycle. */
-export const checkpointOf = ({ startedAt, walk, walked, documents }: Cycle, epoch: number): Checkpoint => ({
+export const checkpointOf = ({ epoch, startedAt, walk, walked, documents }: Cycle): Checkpoint => ({
   epoch,
   at: startedAt,
   documents: walk === 'revisions' ? walked : documents,

@@ -87,7 +87,11 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
     const { caller, space } = request;
     const { sync_id: name } = request.body;
     const startedAt = clock();
-    const first = { syncId: name ?? sortableId('syn', startedAt, random), namedAt: startedAt };
+    const first = {
+      syncId: name ?? sortableId('syn', startedAt, random),
+      namedAt: startedAt,
+      epoch: await table.epoch(),
+    };
     const owner = ownerIn(request);
     const isClaimed = name !== undefined && may(caller, 'write');
     const taken = isClaimed ? await cycles.begin(space, name, { owner, namedAt: startedAt }) : undefined;
@@ -103,6 +107,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
     if ('violations' in checked || (body.sync_id !== undefined && body.sync_id !== checked.value.syncId))
       return new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
     const [cycle, now] = [checked.value, clock()];
+    if (cycle.epoch !== (await table.epoch())) return resyncRequired();
     if (body.push.length > 0 && !canPush(cycle, now)) return otherCycle();
     return { cycle: withShorterWalk(cycle, now), isRepeated: true };
   }
@@ -115,15 +120,11 @@ export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'syn
         'invalid_cursor',
         'Pass checkpoint exactly as you received it, for the same patterns, or start again without since.',
       );
-    if (checked.value.epoch === (await table.epoch())) return checked.value;
-    return new Problem(
-      'resync_required',
-      'Start again without since, and replace all documents of the replica. The service was restored to an earlier state.',
-    );
+    return checked.value.epoch === (await table.epoch()) ? checked.value : resyncRequired();
   }
 
   async function checkpointFor(request: SyncRequest, cycle: Cycle): Promise<string> {
-    const content = JSON.stringify(checkpointOf(cycle, await table.epoch()));
+    const content = JSON.stringify(checkpointOf(cycle));
     return cursors.seal(request.space.projectId, checkpointScope(request), content);
   }
 
@@ -160,6 +161,12 @@ const otherCycle = () =>
   new Problem(
     'conflict',
     'Use a new sync_id for each cycle, or omit it. This one belongs to another client, or is older than a day.',
+  );
+
+const resyncRequired = () =>
+  new Problem(
+    'resync_required',
+    'Start again without since and cursor, and replace all documents of the replica. The service was restored to an earlier state.',
   );
 
 /** A cycle belongs to the owner of the credential and to the node. */

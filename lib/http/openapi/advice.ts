@@ -25,7 +25,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   conflict:
     'The current state of the resource does not allow this: a key that was already rotated, the last admin key without an expiry, a disabled webhook, a project without a working address, a field that changed since `base_revision`. `detail` says which.',
   resync_required:
-    'The operator restored the service to an earlier state after this checkpoint. Synchronize again without `since`, and replace all documents of the replica with the received ones.',
+    'The operator restored the service to an earlier state after this checkpoint or cursor. Synchronize again without `since` and `cursor`, and replace all documents of the replica with the received ones.',
   precondition_failed:
     'The document does not have the revision in `If-Match`, or it exists although `If-None-Match` is `*`.',
   idempotency_key_reused:
