@@ -19,7 +19,7 @@ import { SETTLE_MS } from '../../lib/projects/deletion.ts';
 import { WORK_MS } from '../../lib/projects/deletion-handlers.ts';
 import { EMAIL_WINDOW_MS, LOST_AFTER_MS } from '../../lib/projects/email-budget.ts';
 import { DELAY_SECONDS } from '../../lib/projects/enable-handlers.ts';
-import { MAX_REPLICATION_MS } from '../memory/simulation/service.ts';
+import { MAX_REPLICATION_MS } from '../memory/simulation/tables.ts';
 import { TABLE } from '../support/dynamodb-table.ts';
 import { mappingsOf, resourcesOf } from './resources.ts';
 import { everyOption, extremes, synth } from './synth.ts';

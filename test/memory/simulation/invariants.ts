@@ -13,11 +13,14 @@ import type { AuditRecord } from '../../../lib/projects/audit.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
+import { onConverged, onCycles, onDocuments } from './document-invariants.ts';
 import type { Received } from './endpoints.ts';
-import type { Node } from './nodes.ts';
+import { isDocument, type Model } from './model.ts';
 import type { Invariant } from './planted-bugs.ts';
+import type { Replica } from './replica.ts';
 import type { Request, Response } from './requests.ts';
 import type { SimulatedService } from './service.ts';
+import { must, Violation } from './violation.ts';
 import { type Process, SKEW_MS, type World } from './world.ts';
 
 /** The promised schedule. It does not come from the code, because a bug there would change it. */
@@ -27,15 +30,6 @@ const MAX_ATTEMPTS = 6;
 const WITHOUT_EFFECT: readonly number[] = [404, 409, 412];
 /** The longest time from an event to its first attempt. A message that failed is received again after three minutes. */
 const FIRST_ATTEMPT_MS = 60_000;
-
-/** A broken promise. */
-export class Violation extends Error {
-  readonly invariant: Invariant;
-  constructor(invariant: Invariant, detail: string) {
-    super(`${invariant}: ${detail}`);
-    this.invariant = invariant;
-  }
-}
 
 interface Version<Value> {
   step: number;
@@ -78,8 +72,8 @@ export interface Promised {
   atMostOnce: Set<string>;
   /** Those that were acknowledged. Exactly one resource of each must exist. */
   once: Set<string>;
-  /** Sync cycles by their ids. */
-  cycles: Map<string, 'begun' | 'completed'>;
+  /** The tables in which sync cycles were last completed, by the names of the cycles. */
+  cycles: Map<string, number | undefined>;
   /** The connections that clients asked to close, with the times. */
   goodbyes: [connectionId: string, asked: number][];
   /** Deliveries as they were before a recovery of them was accepted. */
@@ -110,15 +104,18 @@ export class Invariants {
   private readonly tokens = new Map<string, { at: number; limit: number }[]>();
   private readonly service: SimulatedService;
   private readonly world: World;
+  private readonly model: Model;
   private disablings = 0;
   /** Disabled webhooks that were enabled or deleted before the email. */
   private undone = 0;
   violation: Violation | undefined;
 
-  constructor(service: SimulatedService, world: World) {
+  constructor(service: SimulatedService, world: World, model: Model) {
     this.service = service;
     this.world = world;
-    service.onChange = (before, after) => this.guard(() => this.onChange(before, after));
+    this.model = model;
+    service.onChange = (before, after, table) => this.guard(() => this.onChange(before, after, table));
+    service.onRestore = (items) => model.restore(items);
     service.onPost = (post) => this.guard(() => this.onPost(post));
     service.onResponse = (request, response, runs) => this.guard(() => onResponse(request, response, runs));
     service.onStay = (id) => this.guard(() => this.onStay(id));
@@ -135,7 +132,7 @@ export class Invariants {
     }
   }
 
-  private onChange(before: Item | undefined, after: Item | undefined): void {
+  private onChange(before: Item | undefined, after: Item | undefined, table: number): void {
     const pk = String((after ?? before)?.pk);
     const version = { step: this.world.steps, at: this.service.writerClock };
     if (pk.startsWith('HOOKS#')) {
@@ -154,6 +151,8 @@ export class Invariants {
     } else if (pk.startsWith('CONNECTION#')) {
       const value = after as ConnectionRecord | undefined;
       if (value) this.connections.add(`${value.id} ${value.connectedAt}`, { ...version, value });
+    } else if (isDocument(pk)) {
+      if (after) this.model.store(after, table, table === this.service.tables.current.number);
     } else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
   }
 
@@ -241,7 +240,7 @@ export class Invariants {
   /** Checks the invariants after all work has ended. */
   atRest(promised: Promised): void {
     this.guard(() => {
-      onBroken(promised);
+      onBroken(promised, this.model);
       must(this.service.isIdle, 'All work ends', 'some work is still pending');
       const { deadLetters } = this.service;
       must(deadLetters === 0, 'Nothing becomes a dead letter', `${deadLetters} messages`);
@@ -267,8 +266,8 @@ export class Invariants {
       this.onOutages(webhooks);
       this.onOverloads();
       this.onRecovered(webhooks, promised);
-      onDocuments(items, events);
-      onCycles(events, promised);
+      onDocuments(items, events, this.model, this.service.tables.current.number);
+      onCycles(events, promised, this.service.tables.current.number);
       this.onConnections(items, events, promised);
       const keys = items.filter(({ pk }) => String(pk).startsWith('KEY#')) as unknown as KeyRecord[];
       const isSafe = keys.some((key) => key.type === 'admin' && isLasting(key, this.world.now));
@@ -366,18 +365,11 @@ export class Invariants {
     }
   }
 
-  /** After its last cycle, every node has the same documents as the service. */
-  converged(nodes: readonly Node[], promised: Promised): void {
+  /** Checks replicas after their last cycles. */
+  converged(replicas: readonly Replica[], promised: Promised): void {
     this.guard(() => {
-      onBroken(promised);
-      for (const { sk, deleted, fields, revision } of this.service.db.items()) {
-        if (fields === undefined) continue;
-        const stored = { revision, fields: deleted ? null : JSON.parse(String(fields)) };
-        for (const { id, copy } of nodes) {
-          const isSame = JSON.stringify(copy.get(String(sk))) === JSON.stringify(stored);
-          must(isSame, 'Synchronized nodes agree', `${sk} on ${id}`);
-        }
-      }
+      onBroken(promised, this.model);
+      onConverged([...this.service.db.items()], replicas, this.service.tables.current.number);
     });
   }
 
@@ -448,10 +440,6 @@ export class Invariants {
   }
 }
 
-function must(condition: boolean, invariant: Invariant, detail: string): asserts condition {
-  if (!condition) throw new Violation(invariant, detail);
-}
-
 const idOf = (webhookId: string, eventId: string): string => `${webhookId} ${eventId}`;
 
 /** Whether an attempt was still due in this state of the delivery. */
@@ -462,11 +450,12 @@ function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean
 
 /**
  * A response that denies an effect is true, also if a response of the table was lost, or an earlier run of the request ended
- * without a response. The record of its idempotency key and the budget of emails are no effects, but a run
+ * without a response. A restore undoes effects. The record of its idempotency key and the budget of emails are no effects, but a run
  * must not wait for its own record.
  */
-function onResponse({ method, resource }: Request, response: NonNullable<Response>, runs: readonly Process[]): void {
+function onResponse({ method, resource }: Request, response: NonNullable<Response>, all: readonly Process[]): void {
   if (!WITHOUT_EFFECT.includes(response.status)) return;
+  const runs = all.filter(({ table }) => table === response.table);
   const written = isInProgress(response)
     ? [...(runs.at(-1)?.written ?? [])]
     : runs.flatMap((run) => [...run.written]).filter((kind) => !['IDEMPOTENCY', 'EMAILS'].includes(kind));
@@ -570,51 +559,8 @@ function onStats(items: readonly Item[], histories: readonly (DeliveryRecord | u
   }
 }
 
-function onBroken({ broken }: Promised): void {
-  for (const [invariant, detail] of broken) must(false, invariant, detail);
-}
-
-/** A completed cycle has one event, and other cycles have at most one. */
-function onCycles(events: readonly StoredEvent[], { cycles }: Promised): void {
-  const completed = events.filter(({ type }) => type === 'sync.completed').map(({ body }) => JSON.parse(body).data);
-  for (const [syncId, state] of cycles) {
-    const count = completed.filter(({ sync_id }) => sync_id === syncId).length;
-    const isRight = count === 1 || (count === 0 && state === 'begun');
-    must(isRight, 'A sync cycle completes once', `${syncId}, ${state}, has ${count} events`);
-  }
-}
-
-/** Every write of a document has one event, and the events add up to the document. */
-function onDocuments(items: readonly Item[], events: readonly StoredEvent[]): void {
-  const documents = items.filter(({ pk }) => String(pk).startsWith('DOCS#'));
-  const listed = new Map(items.filter(({ pk }) => String(pk).startsWith('REVISIONS#')).map((item) => [item.sk, item]));
-  for (const { sk, revision, fields, deleted } of documents) {
-    must(listed.get(sk)?.revision === revision, 'The list of revisions matches the documents', String(sk));
-    const changes = events
-      .filter(({ type }) => type.startsWith('document.'))
-      .map(({ type, body }) => ({ type, data: JSON.parse(body).data }))
-      .filter(({ data }) => data.document_key === sk && data.marker === undefined)
-      .sort((a, b) => a.data.revision - b.data.revision);
-    const revisions = changes.map(({ data }) => data.revision);
-    const expected = Array.from({ length: Number(revision) }, (_, i) => i + 1);
-    must(
-      JSON.stringify(revisions) === JSON.stringify(expected),
-      'Every write of a document has one event',
-      `${sk} has revision ${revision}, events of ${revisions}`,
-    );
-    const folded = new Map<string, unknown>();
-    for (const { type, data } of changes) {
-      if (type !== 'document.changed') folded.clear();
-      for (const [name, value] of Object.entries(data.fields ?? {})) folded.set(name, value);
-      for (const { field, new_value } of data.changes ?? []) {
-        if (new_value === null) folded.delete(field);
-        else folded.set(field, new_value);
-      }
-    }
-    const sorted = (entries: [string, unknown][]) => JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-    const stored = deleted ? [] : Object.entries(JSON.parse(String(fields)));
-    must(sorted([...folded]) === sorted(stored), 'A document matches its events', String(sk));
-  }
+function onBroken(promised: Promised, model: Model): void {
+  for (const [invariant, detail] of [...promised.broken, ...model.broken]) must(false, invariant, detail);
 }
 
 /** Every revocation, rotation and disabling is in the audit log, because one transaction writes both. */

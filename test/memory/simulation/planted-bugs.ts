@@ -122,12 +122,43 @@ const BUGS = {
   'lib/documents/pages.ts': {
     'Synchronized nodes agree': ['known.get(documentKey) === item.revision', 'known.has(documentKey)', 161],
   },
+  'lib/documents/change-log.ts': {
+    'A checkpoint misses nothing': ['OVERLAP_MS = 60_000', 'OVERLAP_MS = 0'],
+  },
+  'lib/documents/epochs.ts': {
+    'A revision is not issued again after a restore': [
+      'Math.max(current, epoch * REVISIONS_PER_EPOCH) + 1',
+      'current + 1',
+    ],
+  },
+  'lib/documents/sync-handlers.ts': {
+    'Replicas converge after a restore': ['checked.value.epoch === (await table.epoch()) ?', 'true ?'],
+  },
+  'lib/documents/cycle.ts': {
+    'A sync cycle belongs to its owner': ['stored.owner === owner && ', ''],
+  },
+  'lib/http/caller.ts': {
+    'A sync cycle continues with the next token': ['user === undefined ? ', 'true ? '],
+  },
+  'lib/documents/push-handlers.ts': {
+    'An acknowledged write is never undone by a repeat': [
+      '(isRepeatable ? [putReceipt(place, receiptOf(outcome), cycle.namedAt)] : [])',
+      '[]',
+    ],
+    'Pushes of one request follow each other': ['!receipt && pushes.unsettled.has(documentKey)', 'false'],
+    'One bad entry does not block the others': [
+      'return rejected(push, invalidPush(checked.violations));',
+      'return invalidPush(checked.violations);',
+    ],
+  },
   'lib/documents/merge.ts': {
     'A revision is the same for everybody': [
       'const revision = nextRevision(stored.revision, epoch);',
       'const revision = Math.max(1, stored.revision);',
       161,
     ],
+    'A deleted document does not come back as a fragment': ["if (write.op === 'patch' && stored.deleted", 'if (false'],
+    'One writer does not conflict with itself in a request': [' && !ownRevisions?.has(revision)', ''],
   },
   'lib/documents/document-write.ts': {
     'A document matches its events': ['new_value: value', 'new_value: fieldIn(before.fields, field) ?? null', 161],
@@ -150,6 +181,10 @@ const BUGS = {
     'A sync cycle completes once': ["all(isAbsent('completedAt'), isFreeFor(owner))", 'isFreeFor(owner)', 218],
   },
   'lib/documents/store.ts': {
+    'An acknowledged write is stored': [
+      'return (await store()) ? outcome : undefined;',
+      'await store(); return outcome;',
+    ],
     'The list of revisions matches the documents': ['[saved, listed, ', '[saved, '],
     'Every write of a document has one event': ["before === 0 ? isNew : is('revision', before)", "isAbsent('absent')"],
   },

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { ApiFunction } from '../../../lib/http/operation.ts';
-import { keyOf, proxyEvent } from '../../unit/http/builders.ts';
+import { keyOf, proxyEvent, tokenOf } from '../../unit/http/builders.ts';
 
 export interface Request {
   fn: ApiFunction;
@@ -11,10 +11,22 @@ export interface Request {
   idempotencyKey?: string | undefined;
   /** The key that sends the request. The default is the key of the users. */
   keyId?: string;
+  /** The scoped token that sends the request, in place of a key. */
+  token?: Token | undefined;
+  /** The node of a write. */
+  nodeId?: string;
 }
 
-/** A response, or `null` if the client received none. */
-export type Response = { status: number; body: never } | null;
+/** The claims of a scoped token. */
+export interface Token {
+  tokenId: string;
+  documents: readonly string[];
+  permissions: readonly string[];
+  user?: string;
+}
+
+/** A response and the number of the table that it is from, or `null` if the client received none. */
+export type Response = { status: number; body: never; table: number } | null;
 
 /** The event of a request with this credential, for the authorizer. */
 export const authorizerEventOf = (credential: string) => ({
@@ -25,7 +37,7 @@ export const authorizerEventOf = (credential: string) => ({
 
 /** The event of API Gateway for an authorized request. */
 export function proxyEventOf(request: Request): APIGatewayProxyEvent {
-  const { method, resource, path, body, idempotencyKey, keyId } = request;
+  const { method, resource, path, body, idempotencyKey, keyId, token, nodeId } = request;
   return proxyEvent({
     httpMethod: method,
     resource,
@@ -33,8 +45,9 @@ export function proxyEventOf(request: Request): APIGatewayProxyEvent {
     headers: {
       ...(body && { 'Content-Type': 'application/json' }),
       ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
+      ...(nodeId && { 'X-Node-Id': nodeId }),
     },
     body: body ? JSON.stringify(body) : null,
-    authorizer: { ...keyOf('admin'), ...(keyId && { key_id: keyId }) },
+    authorizer: { ...(token ? tokenOf(token) : keyOf('admin')), ...(keyId && { key_id: keyId }) },
   });
 }

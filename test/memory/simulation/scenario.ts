@@ -1,6 +1,9 @@
-import { Invariants, Violation } from './invariants.ts';
+import { Invariants } from './invariants.ts';
+import { Model } from './model.ts';
 import { SimulatedService } from './service.ts';
-import { Users } from './users.ts';
+import { UNREAD_DOCUMENTS } from './unread-documents.ts';
+import { isAboutReplicas, isWide, Users } from './users.ts';
+import { Violation } from './violation.ts';
 import { World } from './world.ts';
 
 export interface ScheduleOptions {
@@ -21,6 +24,12 @@ export interface Outcome {
 const STEPS_MAX = 20_000;
 const FAULTS_MAX = 6;
 const ACTIONS_MAX = 12;
+const REPLICA_ACTIONS_MAX = 24;
+/**
+ * A checkpoint allows 30 s from the time that a function reads until its transaction commits, and 30 s for the difference between two
+ * clocks (`OVERLAP_MS` in lib/documents/change-log.ts). A function of the API runs for at most 20 s.
+ */
+const REPLICA_TIMES = { skewMs: 30_000, lateMs: 20_000 };
 
 /** Runs the schedule of a seed until no work is left. */
 export async function runSchedule({ seed, maxFaults, maxActions, isTold }: ScheduleOptions): Promise<Outcome> {
@@ -29,12 +38,15 @@ export async function runSchedule({ seed, maxFaults, maxActions, isTold }: Sched
     // Every fourth schedule has no fault, because stricter invariants apply then.
     maxFaults: Math.min(maxFaults ?? FAULTS_MAX, seed % 4 === 0 ? 0 : FAULTS_MAX),
     isTold: isTold ?? false,
+    ...(isAboutReplicas(seed) && REPLICA_TIMES),
   });
-  const service = new SimulatedService(world);
-  const invariants = new Invariants(service, world);
-  await service.setUp();
-  const users = new Users(world, service, seed);
-  const count = Math.min(maxActions ?? ACTIONS_MAX, 1 + Math.floor(world.choosing() ** 3 * ACTIONS_MAX));
+  const service = new SimulatedService(world, !isAboutReplicas(seed));
+  const model = new Model();
+  const invariants = new Invariants(service, world, model);
+  await service.setUp(isWide(seed) ? UNREAD_DOCUMENTS : []);
+  const users = new Users(world, service, model, seed);
+  const most = isAboutReplicas(seed) ? REPLICA_ACTIONS_MAX : ACTIONS_MAX;
+  const count = Math.min(maxActions ?? most, 1 + Math.floor(world.choosing() ** 3 * most));
   void users.act(count);
   if (await world.run(STEPS_MAX)) {
     invariants.atRest(users.promised);
@@ -43,7 +55,7 @@ export async function runSchedule({ seed, maxFaults, maxActions, isTold }: Sched
       isSettled = true;
     });
     await world.run(STEPS_MAX, () => isSettled);
-    invariants.converged(users.nodes.all, users.promised);
+    invariants.converged(users.replicas.all, users.promised);
   } else invariants.violation ??= new Violation('All work ends', `not within ${STEPS_MAX} steps`);
   const { faults, story } = world;
   return { violation: invariants.violation, faults, story };
@@ -53,7 +65,7 @@ export async function runSchedule({ seed, maxFaults, maxActions, isTold }: Sched
 export async function shrink(seed: number): Promise<string> {
   const broken = async (limits: object) => (await runSchedule({ seed, ...limits })).violation?.invariant;
   const invariant = await broken({});
-  const smallest = { maxFaults: FAULTS_MAX, maxActions: ACTIONS_MAX };
+  const smallest = { maxFaults: FAULTS_MAX, maxActions: REPLICA_ACTIONS_MAX };
   for (const name of ['maxActions', 'maxFaults'] as const) {
     for (let fewer = 0; fewer < smallest[name]; fewer++)
       if ((await broken({ ...smallest, [name]: fewer })) === invariant) smallest[name] = fewer; // ends the loop

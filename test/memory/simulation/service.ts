@@ -22,20 +22,18 @@ import {
   scheduledMessage,
   streamRecord,
 } from '../../support/entries.ts';
-import { RecordedDynamoDb } from '../../support/memory-table.ts';
+import type { RecordedDynamoDb } from '../../support/memory-table.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import { HotPartition } from './hot-partition.ts';
 import { authorizerEventOf, proxyEventOf, type Request, type Response } from './requests.ts';
 import { type Settle, SimulatedQueue, SimulatedScheduler, SimulatedStream } from './services.ts';
+import { type SimulatedTable, Tables } from './tables.ts';
 import type { Process, World } from './world.ts';
 
 const API_LIMIT_MS = 20_000;
 const QUEUE_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
-/** The delays until indexes and eventually consistent reads contain a write. Most writes take milliseconds. */
-const REPLICATION_MS = [1, 10, 900];
-export const MAX_REPLICATION_MS = Math.max(...REPLICATION_MS);
 /** The queues reject 1 in this many events, until an operator replays it. */
 const REFUSED_EVERY = 32;
 const REPLAY_AFTER_MS = 10 * 60 * 1000;
@@ -53,11 +51,13 @@ interface Environment {
   skewMs: number;
   process: Process | undefined;
   pending: Process['pending'];
+  /** An environment reads the name and the epoch of its table once. */
+  table: SimulatedTable;
 }
 
 /** The real code of the service on simulated services. */
 export class SimulatedService {
-  readonly db: RecordedDynamoDb;
+  readonly tables: Tables;
   /** The queues by the functions that they feed. */
   private readonly queues: ReadonlyMap<string, SimulatedQueue<object>>;
   readonly scheduler: SimulatedScheduler;
@@ -72,9 +72,11 @@ export class SimulatedService {
   /** The events that the fan-out set aside, including replayed ones. */
   readonly setAside = new Set<string>();
   readonly replayed = new Set<string>();
-  /** Called for every change of an item, and for every POST. */
-  onChange: (before: Item | undefined, after: Item | undefined) => void = () => {};
+  /** Called for every change of an item with the number of its table, and for every POST. */
+  onChange: (before: Item | undefined, after: Item | undefined, table: number) => void = () => {};
   onPost: (post: Received) => void = () => {};
+  /** Receives the items of a restored table. */
+  onRestore: (items: readonly Item[]) => void = () => {};
   /** Receives each webhook whose overdue attempt stays in the quick lane, and the URL of each attempt that lasted too long there. */
   onStay: (webhookId: string) => void = () => {};
   onLongAttempt: (url: string) => void = () => {};
@@ -92,7 +94,8 @@ export class SimulatedService {
   private sequence = 0;
   private readonly idle = new Map<string, Environment[]>();
 
-  constructor(world: World) {
+  /** Without webhooks, nothing reads the stream. */
+  constructor(world: World, hasWebhooks: boolean) {
     this.world = world;
     this.hotPartition = new HotPartition(world);
     this.queues = new Map(
@@ -113,24 +116,38 @@ export class SimulatedService {
         ]),
       ]),
     );
-    this.db = new RecordedDynamoDb({
-      onChange: (before, after) => {
-        this.writer?.written.add(String((after ?? before)?.pk).split('#')[0] ?? '');
-        const record = () => streamRecord(before, after, String(++this.sequence));
-        if (!before && String(after?.pk).startsWith('EVENT#')) this.stream.append(record());
-        if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(record());
-        this.onChange(before, after);
-      },
-      replicate: (apply) => world.after(world.pick(REPLICATION_MS), apply),
+    this.tables = new Tables(world, (before, after, table) => {
+      this.writer?.written.add(String((after ?? before)?.pk).split('#')[0] ?? '');
+      const record = () => streamRecord(before, after, String(++this.sequence));
+      if (hasWebhooks && !before && String(after?.pk).startsWith('EVENT#')) this.stream.append(record());
+      if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(record());
+      this.onChange(before, after, table);
     });
   }
 
-  /** Creates a project with an admin key, without faults. */
-  async setUp(): Promise<void> {
+  get db(): RecordedDynamoDb {
+    return this.tables.current.db;
+  }
+
+  /** Replaces the table by one with the state of an earlier backup, if there is one. */
+  restore(): void {
+    const items = this.tables.restore();
+    if (items) this.onRestore(items);
+  }
+
+  /** Deletes expired items. No process does this. */
+  expire(): void {
+    this.writer = undefined;
+    this.tables.expire();
+  }
+
+  /** Creates a project with an admin key and some other items, without faults. */
+  async setUp(items: readonly Item[]): Promise<void> {
     const { random, now } = this.world;
     const { table } = connect(runtimeWith(async (command) => this.db.execute(command)));
     const admin = { projectId: 'prj_1', type: 'admin', name: 'Admin', tokenSecret: 'secret' } as const;
     const { key, record } = generateKey(admin, now, random);
+    this.db.put(items);
     const project = { id: 'prj_1', name: 'Test', emails: ['test@example.com'], cursorSecret: 'secret', createdAt: now };
     await projects(table).create(project, record);
     this.adminKeyId = record.id;
@@ -196,7 +213,8 @@ export class SimulatedService {
         if (idempotencyKey !== undefined) this.runs.set(idempotencyKey, runs);
         const event = proxyEventOf(request);
         const { statusCode, body } = (await handle(event as never, NO_CONTEXT)) as APIGatewayProxyResult;
-        const response = { status: statusCode, body: (body ? JSON.parse(body) : undefined) as never };
+        const content = (body ? JSON.parse(body) : undefined) as never;
+        const response = { status: statusCode, body: content, table: process.table };
         this.onResponse(request, response, runs);
         resolve(response);
       };
@@ -231,8 +249,11 @@ export class SimulatedService {
     const idle = this.idle.get(fn) ?? [];
     this.idle.set(fn, idle);
     const run = async (process: Process): Promise<void> => {
-      const warm = this.world.chance(COLD_RATE) ? undefined : idle.pop();
+      const isWarm = !this.world.chance(COLD_RATE);
+      let warm = isWarm ? idle.pop() : undefined;
+      while (warm && !this.tables.isServed(warm.table)) warm = idle.pop();
       const environment = warm ?? this.start(fn, process);
+      process.table = environment.table.number;
       environment.process = process;
       process.skewMs = environment.skewMs;
       process.pending = environment.pending;
@@ -243,9 +264,10 @@ export class SimulatedService {
   }
 
   private start(fn: string, { skewMs, pending }: Process): Environment {
-    const environment: Environment = { handler: async () => undefined, skewMs, process: undefined, pending };
+    const table = this.tables.current;
+    const environment: Environment = { handler: async () => undefined, skewMs, process: undefined, pending, table };
     const processOf = () => environment.process as Process;
-    const runtime = runtimeWith((command) => this.send(processOf(), command), {
+    const runtime = runtimeWith((command) => this.send(processOf(), table, command), {
       clock: () => this.world.now + skewMs,
       random: this.world.random,
       wait: () => this.world.wait(processOf(), 20),
@@ -259,7 +281,7 @@ export class SimulatedService {
   }
 
   /** Performs a command of the SDK. */
-  private send(process: Process, { name, input }: Command): Promise<object> {
+  private send(process: Process, table: SimulatedTable, { name, input }: Command): Promise<object> {
     switch (name) {
       case 'SendMessageBatch':
         return this.world.call(process, 'sqs SendMessageBatch', () => this.enqueue(process, input));
@@ -271,11 +293,11 @@ export class SimulatedService {
       case 'SendEmail':
         return this.world.call(process, 'ses SendEmail', () => this.sendEmail(input.Message));
       default:
-        return this.read(process, { name, input });
+        return this.read(process, table, { name, input });
     }
   }
 
-  private read(process: Process, command: Command): Promise<object> {
+  private read(process: Process, { db }: SimulatedTable, command: Command): Promise<object> {
     const { name, input } = command;
     const given =
       name === 'TransactWrite' ? { name, input: { ClientRequestToken: `token ${this.tokens++}`, ...input } } : command;
@@ -286,7 +308,7 @@ export class SimulatedService {
     const risk = input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
     const perform = (): object => {
       this.writer = process;
-      const result = this.hotPartition.perform(given, (served) => this.db.execute(served));
+      const result = this.hotPartition.perform(given, (served) => db.execute(served));
       const isStay =
         isSuspicion(given) && process.name === 'deliver quick' && process.posting.has(this.urlOf(String(input.Key.sk)));
       if (isStay) this.onStay(String(input.Key.sk));

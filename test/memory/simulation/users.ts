@@ -1,11 +1,14 @@
 import { sampleData } from '../../../lib/events/data.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { Client } from './client.ts';
+import { Connections } from './connections.ts';
 import { BEHAVIOURS } from './endpoints.ts';
 import type { Promised } from './invariants.ts';
 import { KeyHolders } from './key-holders.ts';
-import { Nodes } from './nodes.ts';
+import type { Model } from './model.ts';
+import { Replicas } from './replicas.ts';
 import type { SimulatedService } from './service.ts';
+import { PAUSES_MS } from './wire.ts';
 import { SKEW_MS, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;
@@ -20,12 +23,24 @@ const FILTERED_EVERY = 13;
 /** 1 in this many schedules has a throttled partition. */
 const HOT_EVERY = 13;
 const HOT_MS = [MINUTE_MS, 10 * MINUTE_MS] as const;
+/** 1 in this many schedules is only about replicas, which are offline for months and meet restores. */
+const REPLICAS_EVERY = 3;
+/** 1 in this many schedules about replicas has more documents than the replicas read. */
+const WIDE_EVERY = 4;
 const PATTERNS = [[], ['d'], ['other'], ['*']] as const;
+const USUAL_PAUSES_MS = [0, 0, 100, 2000, MINUTE_MS, 10 * MINUTE_MS, 3 * HOUR_MS, 13 * HOUR_MS] as const;
+/** Most actions of replicas overlap. */
+const REPLICA_PAUSES_MS = [0, 0, 0, 0, 20, 20, 100, 100, 100, 500, 2000, 10_000, ...PAUSES_MS] as const;
+/** The actions of which every schedule has some. */
+const BASIC_ACTIONS: readonly string[] = ['publish', 'synchronize'];
 /** Most endpoints work. */
 const MIXED = [...BEHAVIOURS, 'responds', 'responds'] as const;
 
 /** An action of a user: its name, and its weight in the random choice. The default is 1. */
 type Action = readonly [name: string, act: () => Promise<unknown>, weight?: number];
+
+export const isAboutReplicas = (seed: number): boolean => seed % REPLICAS_EVERY === 1;
+export const isWide = (seed: number): boolean => isAboutReplicas(seed) && seed % WIDE_EVERY === 2;
 
 /** The customers of a service, who can perform any action at any time. */
 export class Users {
@@ -47,9 +62,11 @@ export class Users {
   private readonly isFull: boolean;
   private readonly isFiltered: boolean;
   private readonly isHot: boolean;
-  readonly nodes: Nodes;
+  private readonly connections: Connections;
+  private readonly isAboutReplicas: boolean;
+  readonly replicas: Replicas;
 
-  constructor(world: World, service: SimulatedService, seed: number) {
+  constructor(world: World, service: SimulatedService, model: Model, seed: number) {
     this.world = world;
     this.service = service;
     this.isFull = seed % FULL_EVERY === 7;
@@ -58,7 +75,9 @@ export class Users {
     this.isHot = seed % HOT_EVERY === 3;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
-    this.nodes = new Nodes(this.client, this.promised);
+    this.connections = new Connections(this.client, this.promised);
+    this.isAboutReplicas = isAboutReplicas(seed);
+    this.replicas = new Replicas(this.client, model, this.promised, isWide(seed));
   }
 
   private readonly actions: readonly Action[] = [
@@ -72,10 +91,10 @@ export class Users {
     ['test', () => this.onWebhook('POST', '/v1/webhooks/{id}/test', {})],
     ['redeliver', () => this.redeliver(), 2],
     ['recover', () => this.recover(), 2],
-    ['change a document', () => this.nodes.write()],
-    ['synchronize', () => this.nodes.sync(), 2],
-    ['connect', () => this.nodes.connect(), 2],
-    ['disconnect', () => this.nodes.disconnect()],
+    ['change a document', () => this.replicas.write()],
+    ['synchronize', () => this.replicas.synchronize(), 2],
+    ['connect', () => this.connections.connect(), 2],
+    ['disconnect', () => this.connections.disconnect()],
     ['create a key', () => this.keys.create()],
     ['rotate a key', () => this.keys.change('/v1/keys/{key}/rotate')],
     ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke'), 2],
@@ -83,6 +102,16 @@ export class Users {
     ['revoke a token', () => this.keys.revokeToken()],
     ['use a key', () => this.keys.use(), 2],
     ['change an endpoint', async () => this.changeEndpoint(), 2],
+  ];
+
+  private readonly replicaActions: readonly Action[] = [
+    ['change a document', () => this.replicas.write(), 2],
+    ['edit without a connection', async () => this.replicas.edit(), 2],
+    ['synchronize', () => this.replicas.synchronize(), 4],
+    ['synchronize all replicas', () => this.replicas.synchronizeAll(), 2],
+    ['repeat a request', () => this.replicas.repeat(), 2],
+    ['back up', async () => this.service.tables.backUp()],
+    ['restore', async () => this.service.restore()],
   ];
 
   private readonly limitedActions: readonly Action[] = [
@@ -102,27 +131,33 @@ export class Users {
 
   /** Performs `count` actions with delays between them. Some actions do not wait for the previous one. */
   async act(count: number): Promise<void> {
+    if (this.isAboutReplicas) return this.perform(count, this.replicaActions, REPLICA_PAUSES_MS);
     await this.createWebhook();
     if (this.world.chance(0.5)) await this.createWebhook();
     await this.client.pass(2 * SKEW_MS); // later events are later by any clock
-    // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
     const limited = [...(this.isLimited ? this.limitedActions : []), ...(this.isFull ? this.fullActions : [])];
-    const all = [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])];
+    await this.perform(count, [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])], USUAL_PAUSES_MS);
+  }
+
+  private async perform(count: number, all: readonly Action[], pausesMs: readonly number[]): Promise<void> {
+    // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
     const weighted = all.flatMap((action) => Array.from({ length: action[2] ?? 1 }, () => action));
-    const actions = weighted.filter(([name]) => name === 'publish' || this.world.chance(0.6));
+    const actions = weighted.filter(([name]) => BASIC_ACTIONS.includes(name) || this.world.chance(0.6));
     for (let i = 0; i < count; i++) {
       const [name, action] = this.world.pick(actions);
       this.world.tell(() => `— a user does this: ${name}`);
       const acted = action();
       if (this.world.chance(0.6)) await acted;
-      await this.client.pass(this.world.pick([0, 0, 100, 2000, MINUTE_MS, 10 * MINUTE_MS, 3 * HOUR_MS, 13 * HOUR_MS]));
+      await this.client.pass(this.world.pick(pausesMs));
+      if (this.isAboutReplicas && this.world.chance(0.3)) this.service.expire();
     }
   }
 
-  /** Synchronizes every node once more, after all work has ended. */
+  /** Synchronizes every replica once more, after all work has ended. */
   async settle(): Promise<void> {
-    if (!this.service.hasDocuments) return;
-    for (const node of this.nodes.all) await this.nodes.sync(node, 0, 100);
+    if (!this.service.hasDocuments && !this.isAboutReplicas) return;
+    await this.client.pass(MINUTE_MS); // the old table of a restore is no longer used
+    for (const replica of this.replicas.all) await this.replicas.settle(replica);
   }
 
   private eventOf(marker: string) {

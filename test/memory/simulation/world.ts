@@ -31,6 +31,8 @@ export interface Process {
   written: Set<string>;
   /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
+  /** The number of the table that it uses. A restore replaces the table. */
+  table: number;
 }
 
 /** A call of a process to a service, which waits until the world performs it. */
@@ -75,6 +77,10 @@ export interface WorldOptions {
   maxFaults: number;
   /** Whether to record every step as text. */
   isTold?: boolean;
+  /** The maximum difference between the clocks of two functions. The default is `SKEW_MS`. */
+  skewMs?: number;
+  /** The longest time until a `late` call is performed. The default is `LATE_MS`. */
+  lateMs?: number;
 }
 
 /** The probability of a fault for a call. */
@@ -82,6 +88,7 @@ const FAULT_RATE = 0.03;
 const START_MS = Date.UTC(2026, 0, 31, 12);
 /** The maximum difference between the clocks of two functions. */
 export const SKEW_MS = 5000;
+const LATE_MS = 5000;
 
 /** An error in the format of the SDK. */
 export const sdkError = (name: string): Error => Object.assign(new Error(name), { name });
@@ -148,7 +155,7 @@ export class World {
       id: this.processes++,
       name,
       isAlive: true,
-      skewMs: Math.round((this.choosing() - 0.5) * SKEW_MS),
+      skewMs: Math.round((this.choosing() - 0.5) * (this.options.skewMs ?? SKEW_MS)),
       onDeath,
       readAt: this.steps,
       posting: new Set(),
@@ -156,6 +163,7 @@ export class World {
       pending: { count: 0 },
       written: new Set(),
       tokensAt: new Map(),
+      table: 0,
     };
     this.tell(() => `${name} ${process.id} starts`);
     const limit = this.after(timeLimitMs, () => {
@@ -265,9 +273,14 @@ export class World {
     if (fault) this.faults++;
     this.tell(() => `${call.process.name} ${call.process.id}: ${call.name}${fault ? `  ⚡ ${fault}` : ''}`);
     if (fault === 'killed before') this.kill(call.process, 'is killed');
-    else if (fault === 'late') this.after(1000 + Math.floor(this.failing() * 4000), () => this.carryOut(call));
+    else if (fault === 'late') this.after(this.lateness(), () => this.carryOut(call));
     else if (fault === 'refused' || fault === 'throttled') call.reject(sdkError(SDK_ERRORS[fault] ?? ''));
     else this.carryOut(call, fault);
+  }
+
+  private lateness(): number {
+    const { lateMs = LATE_MS } = this.options;
+    return 1000 + Math.floor(this.failing() * (lateMs - 1000));
   }
 
   private carryOut(call: Call, fault?: FaultKind): void {
