@@ -124,7 +124,13 @@ describe('the npm package', () => {
       controller.abort();
       const statuses = [first, second, third, fourth, fifth].map(({ response }) => response.status);
       console.log(JSON.stringify([statuses, await aborted, keys.length, new Set(keys).size, waits]));`;
-    expect(await runModule(source)).toEqual([[201, 503, 500, 503, 429], 'AbortError', 10, 3, [2000, 60_000, 1000, 1000]]);
+    expect(await runModule(source)).toEqual([
+      [201, 503, 500, 503, 429],
+      'AbortError',
+      10,
+      3,
+      [2000, 60_000, 1000, 1000],
+    ]);
   });
 
   it('repeats a change after 503 only if the service applies it once', async () => {

@@ -125,7 +125,7 @@ class Replica {
   }
 
   private begin() {
-    const state = newCycle({ syncId: 'cycle', namedAt: this.now }, this.now, this.checkpoint);
+    const state = newCycle({ syncId: 'cycle', namedAt: this.now, epoch: 0 }, this.now, this.checkpoint);
     const walk = this.checkpoint && this.mode === 'log' ? 'log' : 'revisions';
     const before = new Map([...this.stored].map(([key, { revision }]) => [key, revision]));
     const known = new Map(this.mode === 'known' ? this.replica : []);
@@ -136,7 +136,7 @@ class Replica {
   private complete(state: Cycle): void {
     for (const [key, revision] of this.cycle?.before ?? [])
       if (matchesAny(this.patterns, key)) expect(this.replica.get(key) ?? 0, key).toBeGreaterThanOrEqual(revision);
-    this.checkpoint = this.mode === 'known' ? undefined : checkpointOf(state, 0);
+    this.checkpoint = this.mode === 'known' ? undefined : checkpointOf(state);
     this.cycle = undefined;
   }
 
