@@ -83,7 +83,7 @@ const PLACES: Record<string, Place> = {
   },
   'the secret of a webhook': {
     field: 'secret',
-    accepts: isText,
+    accepts: (text) => isText(text) && text.trim() === text,
     send: (secret) =>
       live('POST', '/v1/webhooks', { body: { url: 'https://example.com/', events: ['sync.completed'], secret } }),
     async read({ body: { id, secret } }) {
