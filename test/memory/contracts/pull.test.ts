@@ -142,7 +142,8 @@ class Replica {
 
   /** Ends the cycle that runs, and one more. Then the replica has exactly the documents of the table. */
   async converge(): Promise<void> {
-    for (let completed = this.cycle ? 0 : 1; completed < 2; ) {
+    for (let [pages, completed] = [0, this.cycle ? 0 : 1]; completed < 2; ) {
+      expect(++pages).toBeLessThan(100);
       await this.page({ kind: 'page', limit: 3, bytesMax: 1e6 });
       if (!this.cycle) completed++;
     }

@@ -19,7 +19,7 @@ async function pagesOf(request: object): Promise<Answer[]> {
   for (let cursor: string | undefined; ; ) {
     const page = await sync(client, { ...request, cursor });
     expect(page.status, page.text).toBe(200);
-    pages.push(page);
+    expect(pages.push(page)).toBeLessThan(200);
     if (!page.body.has_more) return pages;
     cursor = page.body.cursor;
   }

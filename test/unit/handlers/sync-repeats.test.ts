@@ -130,6 +130,9 @@ describe('a push of a cycle', () => {
     const statuses = ({ body }: Answer) => body.results.map(({ status }: { status: string }) => status);
     expect(statuses(await sync(laptop, { ...cycle, push: pushes }))).toEqual(['applied', 'rejected', 'applied']);
     service.faults.command = undefined;
+    const changed = pushes.map((each, i) => (i === 2 ? { ...each, fields: {} } : each));
+    expect(code(await sync(laptop, { ...cycle, push: changed }))).toEqual([409, 'conflict']);
+    expect(await get(laptop, 'b')).toMatchObject({ code: 'not_found' }); // nothing was applied before the 409
     await put(phone, 'a', { n: 2 });
     expect(statuses(await sync(laptop, { ...cycle, push: pushes }))).toEqual(['applied', 'applied', 'applied']);
     expect(await get(laptop, 'a')).toMatchObject({ fields: { n: 2 } });

@@ -92,7 +92,7 @@ describe('a replica of many documents', () => {
     await put(client, 'many:00003', { n: 1 });
     await put(client, 'many:00004', { n: 1 });
     const expected = ['many:00003 2', 'many:00004 2'];
-    await service.clock.advance(READABLE_MS - OVERLAP_MS);
+    await service.clock.advance(READABLE_MS - 2 * OVERLAP_MS);
     const first = (await resume(since, { pattern: 'many:*', limit: 1 })).body;
     expect(first.has_more).toBe(true);
     for (const days of [1, 8]) {
