@@ -80,13 +80,30 @@ describe('a fair queue', () => {
     return { queue, send, bodies };
   }
 
-  it('returns the oldest message of the groups with the fewest messages in flight', () => {
+  it('returns messages of quiet groups first, the oldest one first', () => {
     const { send, bodies } = createGroups();
     send('noisy', 3);
-    send('quiet', 2);
-    expect(bodies(2)).toEqual(['noisy0', 'quiet0']);
-    send('new');
-    expect(bodies(5)).toEqual(['new0', 'noisy1', 'quiet1', 'noisy2']);
+    expect(bodies(1)).toEqual(['noisy0']); // all of the messages in flight
+    send('quiet', 1);
+    send('other', 1);
+    expect(bodies(4)).toEqual(['quiet0', 'other0', 'noisy1', 'noisy2']);
+  });
+
+  it('returns messages of the noisy group with the fewest messages in flight first', () => {
+    const { send, bodies } = createGroups();
+    send('a', 6);
+    send('b', 6);
+    expect(bodies(6).sort()).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+    send('c', 3);
+    expect(bodies(3)).toEqual(['c0', 'c1', 'c2']); // the last two have fewer in flight than a and b
+  });
+
+  it('does not prefer a group to many groups that together have many messages in flight', () => {
+    const { send, bodies } = createGroups();
+    for (let i = 0; i < 40; i++) send(`group${i}-`, 2);
+    bodies(40);
+    send('late');
+    expect(bodies(41).at(-1)).toBe('late0');
   });
 
   it('lets a group continue when its messages have ended', () => {
