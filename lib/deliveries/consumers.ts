@@ -12,9 +12,11 @@ import {
   attemptName,
   type DeliveryMessage,
   firstMessage,
+  isDelivery,
   parseMessage,
   type QueueMessage,
   type RecoverMessage,
+  type SpreadMessage,
 } from './messages.ts';
 import { stuckBefore } from './recovery.ts';
 import type { DeliveryContext } from './store.ts';
@@ -53,6 +55,7 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
   return async function handle(message: QueueMessage | null): Promise<void> {
     if (!message) throw new Error('The message has an unknown format');
     if ('recover' in message) return recoverPage(message, batch);
+    if ('spread' in message) return spread(message, batch);
     const context = (await loading).get(message);
     if (!context) throw new Error('The data of the message were not read');
     if (context instanceof UnavailableError) throw context;
@@ -66,7 +69,7 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
   };
 
   async function load(): Promise<Map<QueueMessage, DeliveryContext | UnavailableError>> {
-    const due = messages.filter((message): message is DeliveryMessage => message !== null && !('recover' in message));
+    const due = messages.filter((message) => message !== null && isDelivery(message)) as DeliveryMessage[];
     const contexts = await batch.store.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as (typeof contexts)[number]]));
   }
@@ -94,6 +97,26 @@ async function recoverPage({ recover }: RecoverMessage, { store, send, clock }: 
   if (next !== undefined) await send('quick', [{ recover: { ...recover, from: next } }], 1);
 }
 
+/**
+ * Starts the deliveries of an event to a part of its webhooks. A repetition is harmless, because a recorded attempt is not made
+ * again.
+ */
+async function spread(
+  { spread: { to, webhookIds, eventId, event, ...space } }: SpreadMessage,
+  { store, send, clock }: Batch,
+) {
+  const messages = webhookIds.map((id) => firstMessage(space, id, eventId, { event }));
+  if (to !== 'skipped') return send(to, messages);
+  const contexts = await store.loadContexts(messages);
+  await allDone(
+    messages.map(async (message, i) => {
+      const context = contexts[i];
+      if (context instanceof UnavailableError) throw context;
+      if (context?.webhook) await store.end(message, context.event, 'skipped', clock());
+    }),
+  );
+}
+
 /** Counts and logs the result of a message. A failed attempt is a warning, and everything else is information. */
 function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch): void {
   const delivery = fieldsOf(message);
@@ -110,8 +133,12 @@ function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch)
   log[isFailure ? 'warn' : 'info']('delivery.attempted', { ...delivery, ...outcome });
 }
 
-/** The fields that name a delivery, or the webhook of a recovery, in the log. */
+/** The fields that name a delivery, the webhook of a recovery or an event in the log. */
 function fieldsOf(message: QueueMessage): Record<string, unknown> {
+  if ('spread' in message) {
+    const { projectId, environment, eventId } = message.spread;
+    return { project_id: projectId, environment, event_id: eventId };
+  }
   const { projectId, environment, webhookId } = 'recover' in message ? message.recover : message;
   const webhook = { project_id: projectId, environment, webhook_id: webhookId };
   if ('recover' in message) return webhook;

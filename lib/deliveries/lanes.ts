@@ -1,5 +1,3 @@
-import type { WebhookRecord } from '../webhooks/webhook.ts';
-
 /**
  * The lanes of deliveries. Each lane has its own queue and function, so that endpoints delay only endpoints of their lane. An
  * endpoint that responds within `QUICK_WITHIN_MS` gets the `quick` lane. A longer attempt moves it to the `new` lane for ten
@@ -12,8 +10,13 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 export const LANES = ['quick', 'new', 'slow'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** The part of a webhook's record that determines its lane. */
-export type Pace = Pick<WebhookRecord, 'quickSince' | 'slowUntil'>;
+/** The part of a webhook's record that determines its lane. Times are in milliseconds since 1970. */
+export interface Pace {
+  /** Since when the endpoint has the quick lane, possibly in the future. Absent before its first quick attempt, and after a slow one. */
+  quickSince?: number | undefined;
+  /** Until then it takes the slow lane. */
+  slowUntil?: number | undefined;
+}
 
 /** A longer attempt does not belong in the quick lane. */
 export const QUICK_WITHIN_MS = 300;

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
+import { LANES } from './lanes.ts';
 import { DELIVERY_STATUSES, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
 
 /** The maximum body size of an event in its message. Ten of them stay within 64 KB, which SQS bills as one request. */
@@ -15,6 +16,7 @@ const CarriedEvent = v.strictObject({
   documentKey: v.optional(v.string()),
   webhookId: v.optional(v.string()),
 });
+type CarriedEvent = v.InferOutput<typeof CarriedEvent>;
 
 /** When the rate limit of the webhook allows the attempt of a message, and the limit for which the slot was booked. */
 const Slot = v.strictObject({ at: v.number(), maxPerSecond: v.number() });
@@ -46,16 +48,14 @@ export function firstMessage(
   { projectId, environment }: Space,
   webhookId: string,
   eventId: string,
-  { run = 0, trigger = 'schedule' }: { run?: number; trigger?: Trigger } = {},
+  { run = 0, trigger = 'schedule', event }: { run?: number; trigger?: Trigger; event?: CarriedEvent | undefined } = {},
 ): DeliveryMessage {
-  return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger };
+  return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger, ...(event && { event }) };
 }
 
-/** The same message with its event, if that is small. */
-export function carrying(message: DeliveryMessage, event: StoredEvent): DeliveryMessage {
-  const { type, at, body, documentKey, webhookId } = event;
-  if (Buffer.byteLength(body) > MAX_CARRIED_BYTES) return message;
-  return { ...message, event: { type, at, body, documentKey, webhookId } };
+/** An event as its messages carry it, or `undefined` if it is too large. */
+export function toCarry({ type, at, body, documentKey, webhookId }: StoredEvent): CarriedEvent | undefined {
+  return Buffer.byteLength(body) > MAX_CARRIED_BYTES ? undefined : { type, at, body, documentKey, webhookId };
 }
 
 /** The event in a message. Events are immutable, so it equals the stored one. */
@@ -88,9 +88,24 @@ export const RecoverMessage = v.strictObject({
 });
 export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;
 
+/** The first deliveries of an event to a part of its webhooks: those of one lane, or disabled ones (`skipped`). */
+export const SpreadMessage = v.strictObject({
+  spread: v.strictObject({
+    eventId: v.string(),
+    projectId: v.string(),
+    environment: v.picklist(ENVIRONMENTS),
+    to: v.picklist([...LANES, 'skipped']),
+    webhookIds: v.pipe(v.array(v.string()), v.minLength(1)),
+    event: v.optional(CarriedEvent),
+  }),
+});
+export type SpreadMessage = v.InferOutput<typeof SpreadMessage>;
+
 /** Every kind of message in the deliveries queue. */
-export type QueueMessage = DeliveryMessage | RecoverMessage;
-const QueueMessage = v.union([DeliveryMessage, RecoverMessage]);
+export type QueueMessage = DeliveryMessage | RecoverMessage | SpreadMessage;
+const QueueMessage = v.union([DeliveryMessage, RecoverMessage, SpreadMessage]);
+
+export const isDelivery = (message: QueueMessage): message is DeliveryMessage => 'webhookId' in message;
 
 /** Parses a message of the queue. `null` if it has another format. */
 export function parseMessage(text: string): QueueMessage | null {
@@ -101,5 +116,12 @@ export function parseMessage(text: string): QueueMessage | null {
   }
 }
 
-/** The fair-queue group of a message: its webhook. */
-export const groupOf = (message: QueueMessage): string => ('recover' in message ? message.recover : message).webhookId;
+/** The fair-queue group of a message: its project and environment (lib/decisions/019-fair-to-projects.md). */
+export function groupOf(message: QueueMessage): string {
+  const { projectId, environment } = isDelivery(message)
+    ? message
+    : 'recover' in message
+      ? message.recover
+      : message.spread;
+  return `${projectId}#${environment}`;
+}

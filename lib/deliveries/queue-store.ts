@@ -9,7 +9,7 @@ import { type Due, MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
 
 type Send = (lane: Lane, messages: readonly QueueMessage[], delaySeconds?: number) => Promise<void>;
 
-/** Sends messages to the queues of lanes, each at least once and in the fair-queue group of its webhook. */
+/** Sends messages to the queues of lanes, each at least once and in the fair-queue group of its project. */
 export function laneQueues(runtime: Runtime): Send {
   const queues: { [Name in Lane]?: ReturnType<typeof queue> } = {};
   return async (lane, messages, delaySeconds) => {

@@ -62,12 +62,12 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
     async function send(record: DynamoDBRecord): Promise<void> {
       const event = eventOf(record);
       const now = clock();
-      const { lanes, skipped } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), now);
+      const { lanes, skipped, counts } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), now);
       const sent = [...lanes].map(([lane, messages]) => sendTo(lane, messages));
       await allDone([...sent, ...skipped.map((message) => end(message, event, 'skipped', now))]);
       sum.events++;
-      sum.deliveries += [...lanes.values()].flat().length;
-      sum.skipped += skipped.length;
+      sum.deliveries += counts.deliveries;
+      sum.skipped += counts.skipped;
     }
 
     function webhooksOf(space: Space): Promise<WebhookRecord[]> {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Pace } from '../deliveries/lanes.ts';
 import { MAX_PER_SECOND } from '../deliveries/rate-limit.ts';
 import { Pattern } from '../documents/document.ts';
 import { EVENT_TYPES } from '../events/types.ts';
@@ -133,7 +134,7 @@ type Original = 'url' | 'events' | 'description';
 type Added = { [Name in keyof Omit<Settings, Original | 'secret' | 'max_per_second'>]?: Settings[Name] | undefined };
 
 /** A stored webhook. Times are in milliseconds since 1970. Members that a release added are absent in older webhooks. */
-export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, Emails {
+export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, Emails, Pace {
   id: string;
   /** `max_per_second`. Absent without a limit. Releases share the table, so the stored name stays. */
   maxPerSecond?: number | undefined;
@@ -151,10 +152,6 @@ export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, E
   failingSince?: number | undefined;
   /** The first failed attempt or pause since the last success. Deliveries that ended earlier are not part of this outage. */
   undeliveredSince?: number | undefined;
-  /** Since when the endpoint has the quick lane, possibly in the future. Absent before its first quick attempt, and after a slow one. */
-  quickSince?: number | undefined;
-  /** Until then it takes the slow lane. */
-  slowUntil?: number | undefined;
 }
 
 export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {

@@ -6,6 +6,7 @@ import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureSync } from './sync.ts';
+import { measureNeighbors } from './neighbors.ts';
 import { measureThroughput } from './throughput.ts';
 
 /** Each measurement by its name. It returns the rows of each of its tables by their title. */
@@ -23,6 +24,8 @@ const MEASUREMENTS: Record<string, (assembly: string) => Promise<Record<string, 
       await measureCpu(assembly),
   }),
   isolation: async (assembly) => ({
+    'Neighbors: p95 from an event to its first attempt in a model of AWS, alone and next to others':
+      await measureNeighbors(),
     'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others stop responding':
       await measureIsolation(assembly),
   }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Verdict } from '../../../lib/deliveries/decide.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import { carrying, type DeliveryMessage } from '../../../lib/deliveries/messages.ts';
+import { type DeliveryMessage, toCarry } from '../../../lib/deliveries/messages.ts';
 import { type DeliveryContext, deliveries } from '../../../lib/deliveries/store.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
@@ -87,7 +87,7 @@ describe('deliveries', () => {
       read.push(...keys.map(({ pk }) => pk));
       return table.batchGetEach(keys);
     };
-    await deliveries({ ...table, batchGetEach }).loadContexts([carrying(message(), event)]);
+    await deliveries({ ...table, batchGetEach }).loadContexts([{ ...message(), event: toCarry(event) }]);
     expect(read).not.toContain(itemKey.event(event, event.id).pk);
   });
 

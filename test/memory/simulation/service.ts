@@ -5,7 +5,7 @@ import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
 import type { Post, TimedOutcome, Watch } from '../../../lib/deliveries/attempt.ts';
 import { QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
-import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
+import { isDelivery, type QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import { isRecoverable } from '../../../lib/deliveries/recovery.ts';
@@ -331,7 +331,7 @@ export class SimulatedService {
 
   /** Whether the queue rejects a message, which the fan-out sets aside. */
   private isRefused(body: string): boolean {
-    const { eventId } = JSON.parse(body);
+    const { spread, eventId = spread.eventId } = JSON.parse(body);
     return this.isRefusable(eventId) && !this.replayed.has(eventId);
   }
 
@@ -419,7 +419,7 @@ export class SimulatedService {
     const attempt = Number(headers['X-Service-Attempt']);
     const runs = process.records.map((record) => {
       const message: QueueMessage = JSON.parse((record as { body: string }).body);
-      return 'recover' in message || message.eventId !== eventId || message.attempt !== attempt ? -1 : message.run;
+      return isDelivery(message) && message.eventId === eventId && message.attempt === attempt ? message.run : -1;
     });
     const behaviour = await this.world.call(
       process,

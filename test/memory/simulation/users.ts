@@ -20,6 +20,10 @@ const LIMITS = [1, 2, null] as const;
 const FULL_EVERY = 19;
 /** 1 in this many schedules has webhooks for some documents. Users publish events of document `d`. */
 const FILTERED_EVERY = 13;
+/** 1 in this many schedules has so many webhooks that events are delivered in parts. Each action then causes many steps. */
+const MANY_EVERY = 31;
+const MANY = 12;
+const FEW_ACTIONS = 3;
 /** 1 in this many schedules has a throttled partition. */
 const HOT_EVERY = 13;
 const HOT_MS = [MINUTE_MS, 10 * MINUTE_MS] as const;
@@ -62,6 +66,7 @@ export class Users {
   private readonly isFull: boolean;
   private readonly isFiltered: boolean;
   private readonly isHot: boolean;
+  private readonly hasManyWebhooks: boolean;
   private readonly connections: Connections;
   private readonly isAboutReplicas: boolean;
   readonly replicas: Replicas;
@@ -73,6 +78,7 @@ export class Users {
     this.isLimited = this.isFull || seed % LIMITED_EVERY === 8;
     this.isFiltered = seed % FILTERED_EVERY === 9;
     this.isHot = seed % HOT_EVERY === 3;
+    this.hasManyWebhooks = seed % MANY_EVERY === 5;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.connections = new Connections(this.client, this.promised);
@@ -134,6 +140,7 @@ export class Users {
     if (this.isAboutReplicas) return this.perform(count, this.replicaActions, REPLICA_PAUSES_MS);
     await this.createWebhook();
     if (this.world.chance(0.5)) await this.createWebhook();
+    if (this.hasManyWebhooks) await Promise.all(Array.from({ length: MANY }, () => this.createWebhook()));
     await this.client.pass(2 * SKEW_MS); // later events are later by any clock
     const limited = [...(this.isLimited ? this.limitedActions : []), ...(this.isFull ? this.fullActions : [])];
     await this.perform(count, [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])], USUAL_PAUSES_MS);
@@ -143,7 +150,7 @@ export class Users {
     // A few kinds of actions in one schedule interact more often than all kinds (Groce et al., "Swarm testing", 2012).
     const weighted = all.flatMap((action) => Array.from({ length: action[2] ?? 1 }, () => action));
     const actions = weighted.filter(([name]) => BASIC_ACTIONS.includes(name) || this.world.chance(0.6));
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < (this.hasManyWebhooks ? Math.min(count, FEW_ACTIONS) : count); i++) {
       const [name, action] = this.world.pick(actions);
       this.world.tell(() => `— a user does this: ${name}`);
       const acted = action();

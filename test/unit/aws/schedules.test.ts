@@ -10,12 +10,12 @@ it.each(['aws', 'aws-cn', 'aws-us-gov'])('sends the message in the partition of 
     sent.push(input);
     return {};
   };
-  const message = { body: { webhookId: 'whk' }, group: 'group of whk' };
+  const message = { body: { webhookId: 'whk' }, group: 'group of prj' };
   await schedules(runtimeWith(send, { variables })).sendAt(1500, 'name', message);
   const Input = {
     QueueUrl: VARIABLES.DELIVERIES_QUEUE_URL,
     MessageBody: '{"webhookId":"whk"}',
-    MessageGroupId: 'group of whk', // the fair queue does not let one webhook delay others
+    MessageGroupId: 'group of prj', // the fair queue does not let one project delay others
   };
   expect(sent).toEqual([
     {

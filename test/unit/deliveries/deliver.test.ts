@@ -13,7 +13,7 @@ describe('a delivery', () => {
     const own = await laneFunction({ slowUntil: lane === 'slow' ? now + 60_000 : 0 }, { lane });
     own.answer = responds(500);
     await own.run(message({ slot: { at: now, maxPerSecond: 1 } }));
-    expect(own.sent()).toEqual([{ lane, group: 'whk_1', delaySeconds: 60, body: message({ attempt: 2 }) }]);
+    expect(own.sent()).toEqual([{ lane, group: 'prj_1#live', delaySeconds: 60, body: message({ attempt: 2 }) }]);
     const due = { status: 'retrying', nextAttemptAt: now + 60_010 };
     expect(await own.delivery()).toMatchObject({ ...due, attempts: [{ at: now }] });
     expect((await own.delivery())?.retryPending).toBeUndefined();
@@ -26,7 +26,7 @@ describe('a delivery', () => {
     const [{ Name, Target }] = own.scheduled();
     expect([Name, own.sent()]).toEqual(['1-1-0-4', []]);
     const { QueueUrl, MessageGroupId, MessageBody } = JSON.parse(Target.Input);
-    expect([QueueUrl, MessageGroupId]).toEqual([VARIABLES.DELIVERIES_QUEUE_URL, 'whk_1']);
+    expect([QueueUrl, MessageGroupId]).toEqual([VARIABLES.DELIVERIES_QUEUE_URL, 'prj_1#live']);
     expect(JSON.parse(MessageBody)).toEqual(message({ attempt: 4 }));
   });
 

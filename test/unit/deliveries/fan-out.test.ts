@@ -2,9 +2,11 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBBatchResponse } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/fan-out.ts';
+import { put } from '../../../lib/aws/expressions.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { fanOut, pendingDelivery } from '../../../lib/deliveries/fan-out.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
-import { carrying } from '../../../lib/deliveries/messages.ts';
+import { type DeliveryMessage, type SpreadMessage, toCarry } from '../../../lib/deliveries/messages.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { putEvent } from '../../../lib/events/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
@@ -16,9 +18,9 @@ import { event, message, now, webhook } from './builders.ts';
 /** Returns the webhooks of an event by lane, and the skipped ones. */
 function goesTo(webhooks: readonly WebhookRecord[], overrides: Partial<StoredEvent> = {}) {
   const { lanes, skipped } = fanOut(event(overrides), webhooks, now);
-  const ids = (messages: { webhookId: string }[]) => messages.map(({ webhookId }) => webhookId);
+  const ids = (messages: DeliveryMessage[]) => messages.map(({ webhookId }) => webhookId);
   return {
-    ...Object.fromEntries([...lanes].map(([lane, messages]) => [lane, ids(messages)])),
+    ...Object.fromEntries([...lanes].map(([lane, messages]) => [lane, ids(messages as DeliveryMessage[])])),
     ...(skipped.length > 0 && { skipped: ids(skipped) }),
   };
 }
@@ -66,8 +68,50 @@ describe('an event', () => {
     const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled' })];
     const { lanes, skipped } = fanOut(event(), webhooks, now);
     const first = { run: 0, attempt: 1, trigger: 'schedule' } as const;
-    expect(lanes.get('new')).toEqual([carrying(message(first), event())]);
+    expect(lanes.get('new')).toEqual([message({ ...first, event: toCarry(event()) })]);
     expect(skipped).toEqual([message({ webhookId: 'whk_2', ...first })]);
+  });
+});
+
+describe('an event with more than ten webhooks', () => {
+  const isOf = { new: {}, quick: { quickSince: now }, slow: { slowUntil: now + 1 }, skipped: { status: 'disabled' } };
+  /** Webhooks of each kind. */
+  const webhooksOf = (counts: Partial<Record<keyof typeof isOf, number>>) =>
+    Object.entries(counts).flatMap(([kind, count]) =>
+      Array.from({ length: count }, (_, i) => webhook({ id: `${kind}${i}`, ...isOf[kind as 'new'] })),
+    );
+  const partsOf = (webhooks: readonly WebhookRecord[], of = event()) =>
+    (fanOut(of, webhooks, now).lanes.get('quick') ?? []) as SpreadMessage[];
+
+  it('goes to the quick lane in parts of up to ten webhooks, each for one lane or skipped', () => {
+    const webhooks = webhooksOf({ slow: 1, new: 11, skipped: 2, quick: 10 });
+    const { lanes, skipped, counts } = fanOut(event(), webhooks, now);
+    expect([[...lanes.keys()], skipped, counts]).toEqual([['quick'], [], { deliveries: 22, skipped: 2 }]);
+    const parts = partsOf(webhooks).map(({ spread: { to, webhookIds } }) => [to, webhookIds.length]);
+    expect(parts).toEqual([
+      ['slow', 1],
+      ['new', 10],
+      ['new', 1],
+      ['quick', 10],
+      ['skipped', 2],
+    ]);
+    const ids = partsOf(webhooks).flatMap(({ spread }) => spread.webhookIds);
+    expect(ids.sort()).toEqual(webhooks.map(({ id }) => id).sort());
+  });
+
+  it('carries a small event, and parts of a hundred webhooks cost one SQS request', () => {
+    const webhooks = webhooksOf({ new: 100 }).map((each, i) => ({ ...each, id: `whk_${String(i).padStart(26, '0')}` }));
+    const small = event({ body: `"${'"'.repeat(2046)}"` });
+    const parts = partsOf(webhooks, small);
+    expect(parts.map(({ spread }) => spread.event)).toEqual(Array(10).fill(toCarry(small)));
+    expect(Buffer.byteLength(JSON.stringify(parts))).toBeLessThan(64 * 1024);
+    expect(partsOf(webhooks, event({ body: 'x'.repeat(2049) }))[0]?.spread.event).toBeUndefined();
+  });
+
+  it('has no parts with ten webhooks', () => {
+    const { lanes, skipped } = fanOut(event(), webhooksOf({ quick: 9, skipped: 1 }), now);
+    expect([lanes.get('quick')?.length, skipped.length]).toEqual([9, 1]);
+    expect(lanes.get('quick')?.every((each) => 'webhookId' in each)).toBe(true);
   });
 });
 
@@ -136,6 +180,7 @@ describe('a batch of events', () => {
     });
     for (const [id, status] of Object.entries({ whk_1: 'enabled', whk_2: 'enabled', whk_3: 'disabled' } as const))
       await webhooks(table).create(webhook({ id, status }), []);
+    await table.write([put({ ...itemKey.project('prj_1') })]);
     const handle = create(runtime, (url) => (...args) => {
       kept.push([url, ...args]);
       return keep();

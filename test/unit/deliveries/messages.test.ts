@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import {
   attemptName,
   carriedEvent,
-  carrying,
   type DeliveryMessage,
+  groupOf,
   nextMessage,
   parseMessage,
   type QueueMessage,
   type RecoverMessage,
+  type SpreadMessage,
+  toCarry,
 } from '../../../lib/deliveries/messages.ts';
 import { MAX_ATTEMPTS } from '../../../lib/deliveries/retry-schedule.ts';
 import { derivedFrom, sortableId } from '../../../lib/ids.ts';
@@ -17,12 +19,18 @@ const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMes
   recover: { ...space, webhookId: 'whk_1', since: now - 1000, until: now, perSecond: 50, ...overrides },
 });
 
+const spread = (overrides: Partial<SpreadMessage['spread']> = {}): SpreadMessage => ({
+  spread: { ...space, eventId: 'evt_1', to: 'new', webhookIds: ['whk_1', 'whk_2'], ...overrides },
+});
+
 describe('a message of the deliveries queue', () => {
   it.each<[string, QueueMessage]>([
     ['a first attempt', message()],
     ['the last attempt of a redelivery', message({ run: 7, attempt: MAX_ATTEMPTS, trigger: 'redelivery' })],
-    ['a first attempt with its event', carrying(message(), event())],
+    ['a first attempt with its event', message({ event: toCarry(event()) })],
     ['the first page of a recovery', recover()],
+    ['a part of an event with many webhooks', spread()],
+    ['disabled webhooks of an event', spread({ to: 'skipped', event: toCarry(event()) })],
     ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
   ])('arrives unchanged: %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toEqual(sent);
@@ -31,10 +39,24 @@ describe('a message of the deliveries queue', () => {
   it.each<[string, object]>([
     ['an unknown member', { ...message(), url: 'https://example.com' }],
     ['an attempt after the last', message({ attempt: MAX_ATTEMPTS + 1 })],
+    ['a part without webhooks', spread({ webhookIds: [] })],
     ['a recovery that never ends', recover({ perSecond: 0 })],
     ['a delivery and a recovery at once', { ...message(), ...recover() }],
   ])('is rejected with %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toBeNull();
+  });
+
+  it.each<[string, QueueMessage]>([
+    ['a delivery', message()],
+    ['a delivery to another webhook', message({ webhookId: 'whk_2' })],
+    ['a recovery', recover()],
+    ['a part of an event', spread()],
+  ])('has the fair-queue group of its project and environment: %s', (_, each) => {
+    expect(groupOf(each)).toBe('prj_1#live');
+  });
+
+  it('has another group in the sandbox', () => {
+    expect(groupOf(message({ environment: 'sandbox' }))).toBe('prj_1#sandbox');
   });
 
   it.each(['', '{}'])('is rejected if it is %j', (text) => {
@@ -63,7 +85,7 @@ describe('an event in its message', () => {
     ['no document', { documentKey: undefined }],
     ['a test', { webhookId: 'whk_1' }],
   ])('%s has the same bytes as the stored event', (_, overrides) => {
-    const sent = parseMessage(JSON.stringify(carrying(message(), event(overrides)))) as DeliveryMessage;
+    const sent = parseMessage(JSON.stringify(message({ event: toCarry(event(overrides)) }))) as DeliveryMessage;
     expect(carriedEvent(sent)).toEqual(event(overrides));
   });
 
@@ -73,13 +95,13 @@ describe('an event in its message', () => {
       [2049, false],
     ] as const) {
       const body = `"${'"'.repeat(length - 2)}"`;
-      const sent = carrying(message(), event({ body }));
+      const sent = message({ event: toCarry(event({ body })) });
       expect([length, carriedEvent(sent) !== undefined]).toEqual([length, isCarried]);
       expect(10 * Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(64 * 1024);
     }
   });
 
   it('is omitted from the next attempt, whose schedule contains only references', () => {
-    expect(nextMessage(carrying(message(), event()))).toEqual(message({ attempt: 2 }));
+    expect(nextMessage(message({ event: toCarry(event()) }))).toEqual(message({ attempt: 2 }));
   });
 });

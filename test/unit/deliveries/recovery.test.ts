@@ -92,7 +92,7 @@ describe('a page of a recovery', () => {
     const given = page({ endedSince: now - HOUR_MS });
     expect(await own.run(given)).toEqual([]);
     const next = { ...given.recover, from: { status: 'failed', after: ids[1] } };
-    expect(own.sent()).toMatchObject([{ group: 'whk_1', delaySeconds: 1, body: { recover: next } }]);
+    expect(own.sent()).toMatchObject([{ group: 'prj_1#live', delaySeconds: 1, body: { recover: next } }]);
   });
 
   it.each([

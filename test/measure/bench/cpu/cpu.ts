@@ -17,15 +17,18 @@ const MB_OF_VCPU = 1769;
 /** The limits of an event source and of a project. */
 const EVENTS = 100;
 const WEBHOOKS = 100;
-const BATCHES = [10, 100];
+const BATCHES = [10, 100] as const;
 /** The measured invocations of each size, after one that loads the code and opens connections. */
 const REPEATS = 3;
+/** The deliveries of a part of an event with many webhooks, and the batches of parts that the deliveries need. */
+const PART = 10;
+const BATCHES_OF_PARTS = Math.ceil(((REPEATS + 1) * (BATCHES[0] + BATCHES[1])) / (PART * BATCHES[0]));
 /** The measured authorizations, after as many that let the engine compile the code. */
 const AUTHORIZATIONS = 300;
 
 /**
  * Runs the bundles of the authorizer, of the fan-out and of a lane with the CPU share of a memory size: authorizations with a
- * token, a fan-out of 100 events to 100 webhooks, and batches of deliveries over TLS 1.3 to 100 hosts. A record fails if a call
+ * token, a fan-out of 100 events to 100 webhooks in parts, and batches of these parts and of deliveries over TLS 1.3 to 100 hosts. A record fails if a call
  * of a service or an attempt exceeds its time limit.
  */
 export async function measureCpu(assembly: string, memorySizes: readonly number[] = [512, 1024, MB_OF_VCPU]) {
@@ -69,10 +72,14 @@ export async function measureCpu(assembly: string, memorySizes: readonly number[
     add('authorization with a token', 1, authorized.slice(AUTHORIZATIONS));
     const fannedOut = await invoke({ path: fanOut.path, event: { Records: records } });
     add(`fan-out of ${EVENTS} events to ${WEBHOOKS} webhooks`, EVENTS * WEBHOOKS, [fannedOut]);
+    const parts: Invoked[] = [];
+    for (let i = 0; i < BATCHES_OF_PARTS; i++)
+      parts.push(await invoke({ path: lane.path, event: { Records: received(stack, 'Deliveries', BATCHES[0]) } }));
+    add('messages of parts, in batches of 100', PART * BATCHES[0], parts);
     for (const size of BATCHES) {
       const all: Invoked[] = [];
       for (let i = 0; i <= REPEATS; i++) {
-        const invoked = await invoke({ path: lane.path, event: { Records: received(stack, size) } });
+        const invoked = await invoke({ path: lane.path, event: { Records: received(stack, 'NewDeliveries', size) } });
         if (i > 0) all.push(invoked);
       }
       add(`deliver, in batches of ${size}`, size, all);
@@ -111,9 +118,9 @@ async function eventRecords(endpoint: string, { tableName, streamArn }: LocalSta
     });
 }
 
-/** Messages of the lane for new endpoints. */
-function received({ queues }: LocalStack, count: number) {
-  const queue = queues.get('NewDeliveries');
+/** Messages of the queue of a lane. */
+function received({ queues }: LocalStack, name: string, count: number) {
+  const queue = queues.get(name);
   const messages = Array.from({ length: count / 10 }, () => queue?.receive(10) ?? []).flat();
   if (messages.length < count) throw new Error(`The queue has only ${messages.length} messages`);
   return messages.map((message) => queueRecord(message, queue?.settings.arn ?? ''));
