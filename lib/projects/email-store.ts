@@ -100,7 +100,8 @@ export function projectEmails(backend: Backend) {
   /**
    * Changes the budget. Queues the next check, unless another one is under way. `ofCheck` is the time of the check that makes the
    * change, which can come early, because clocks differ. Only the check whose time is stored continues, so that repeated messages
-   * do not multiply. If it continues with none, its time must not stay in the future, or the next change would rely on it.
+   * do not multiply. If it continues with none, no time must stay that is in the future by any clock, or the next change would rely
+   * on it.
    */
   function changed<Change extends { next: EmailBudget }>(
     projectId: string,
@@ -118,8 +119,7 @@ export function projectEmails(backend: Backend) {
         summaries ??= queue(backend, 'SUMMARIES_QUEUE_URL');
         await summaries.send({ body: { projectId, checkAt }, delaySeconds: Math.ceil((checkAt - now) / 1000) });
       }
-      const storedAt = isUnderWay ? read.checkAt : Math.min(read.checkAt, now);
-      const saved = saving(projectId, read, { ...made.next, checkAt: checkAt ?? storedAt });
+      const saved = saving(projectId, read, { ...made.next, checkAt: checkAt ?? (isUnderWay ? read.checkAt : 0) });
       return (await table.write([saved])).length === 0 ? made : undefined;
     });
   }

@@ -167,6 +167,15 @@ describe('the message that checks for a summary', () => {
     expect(state.checks).toEqual([600]);
   });
 
+  it('is queued by the next reservation, also if its clock is behind that of a check that found nothing', async () => {
+    const { check, hold, state } = await setUp();
+    state.now += 60_000;
+    expect(await check()).toEqual([]);
+    state.now -= 2000;
+    await hold();
+    expect(state.checks).toEqual([542]);
+  });
+
   it('finds its lines after an outage of weeks', async () => {
     const { backend, project, hold } = await setUp();
     await hold();
