@@ -53,9 +53,10 @@ export class Delivery extends Construct {
     this.fanOut = new BundledFunction(this, 'FanOut', {
       name: 'fan-out',
       description: 'Sends every new event to the queue, once for each subscribed webhook',
+      environment: { DELIVERIES_PER_SECOND: String(settings.throttles.deliveriesPerSecond) },
       timeout: Duration.minutes(1),
     });
-    table.grant(this.fanOut, { HOOKS: ['query'], HOOK: ['update'] });
+    table.grant(this.fanOut, { HOOKS: ['query'], HOOK: ['update'], PROJECT: ['update'] });
     for (const lane of LANES) this.grantEnqueue(this.fanOut, lane);
     const batches = gathered(settings.batchingSeconds);
     this.fanOutMapping = table.feed(this.fanOut, {

@@ -89,11 +89,12 @@ const SETTINGS = {
     v.optional(v.picklist(['aws', 'customer'], 'must be aws or customer'), 'aws'),
   ),
   throttles: described(
-    'Requests per second of each method for all projects together, and of each project.',
+    'Requests per second of each method for all projects, and requests and deliveries per second of each project.',
     v.optional(
       group({
         methodPerSecond: v.optional(integer(1, 10_000), 1000),
         projectPerSecond: v.optional(integer(1, 10_000), 500),
+        deliveriesPerSecond: v.optional(integer(1, 100_000), 1000),
       }),
       {},
     ),

@@ -17,6 +17,7 @@ export type Variable =
   | 'DASHBOARD_URL'
   | 'SHARE_PREFIX'
   | 'SOURCE_ADDRESSES'
+  | 'DELIVERIES_PER_SECOND'
   | 'FAILED_EVENTS_URL';
 
 /** The variables that name the queues of the lanes. */

@@ -12,6 +12,7 @@ import { toStoredEvent } from '../events/store.ts';
 import type { Space } from '../space.ts';
 import { allWebhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { deliveryCounter } from './budget-store.ts';
 import { fanOut } from './fan-out.ts';
 import { toDelivery } from './log-store.ts';
 import { laneQueues } from './queue-store.ts';
@@ -34,6 +35,7 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
   const { table, clock, log, reportFailure } = backend;
   const { end } = deliveries(table);
   const sendTo = laneQueues(backend);
+  const counter = deliveryCounter(backend);
 
   return async (batch: FanOutBatch, context: Context) => {
     const sum = { events: 0, deliveries: 0, skipped: 0, set_aside: 0 };
@@ -44,6 +46,7 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
       handle: batch.isReplay ? send : sendOrKeep,
       describe: (record) => ['event.fan_out_failed', { event_id: eventIdOf(record) }],
     })(batch, context);
+    await counter.save();
     log.info('events.fanned_out', sum);
     return response;
 
@@ -65,6 +68,7 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
       const { lanes, skipped, counts } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), now);
       const sent = [...lanes].map(([lane, messages]) => sendTo(lane, messages));
       await allDone([...sent, ...skipped.map((message) => end(message, event, 'skipped', now))]);
+      if (!batch.isReplay) counter.add(event.projectId, counts.deliveries + counts.skipped);
       sum.events++;
       sum.deliveries += counts.deliveries;
       sum.skipped += counts.skipped;

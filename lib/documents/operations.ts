@@ -7,7 +7,12 @@ import { DocumentResource, KeyPrefix, MergedDocument, PatchDocument, PutDocument
 import { SyncRequest, SyncResponse } from './sync.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
-const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
+const writes = {
+  function: 'documents',
+  callers: WRITERS_AND_TOKENS,
+  permissions: ['write'],
+  publishes: true,
+} as const;
 
 const ifNoneMatch = described(
   v.string(),
@@ -100,6 +105,7 @@ export const documentOperations = {
     body: SyncRequest,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: SyncResponse },
+    publishes: 'push',
     problems: ['document_not_allowed', 'invalid_cursor', 'conflict', 'resync_required'],
   }),
   renewConnection: operation({

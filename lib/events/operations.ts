@@ -25,6 +25,7 @@ export const eventOperations = {
     body: PublishEvent,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: EventResource },
+    publishes: true,
     idempotencyKey: true,
   }),
   publishEvents: operation({
@@ -35,6 +36,7 @@ export const eventOperations = {
     body: PublishEvents,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: v.object({ data: v.array(EventResource) }) },
+    publishes: true,
     idempotencyKey: true,
   }),
   listEvents: operation({

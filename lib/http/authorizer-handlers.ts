@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Statement } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
 import { variable } from '../aws/runtime.ts';
+import { secondsOverBudget } from '../deliveries/budget.ts';
 import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
 import { apiKeys, keysWithProject } from '../keys/store.ts';
@@ -40,6 +41,7 @@ export function authorizer(backend: Backend) {
       return null;
     }
     const { record, grant, now } = caller;
+    const publishAfter = secondsOverBudget(project.deliveriesUsedUntil, now);
     const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
     const problem = state === 'suspended' ? SUSPENDED : problemOf(caller, operation, identity.sourceIp);
     if (problem) {
@@ -65,6 +67,7 @@ export function authorizer(backend: Backend) {
         key_id: record.id,
         caller: callerTypeOf(caller),
         ...(grant && { token: JSON.stringify(grant) }),
+        ...(publishAfter > 0 && { publish_after: String(publishAfter) }),
         ...problem,
       },
       usageIdentifierKey: shareKeyOf(sharePrefix, record.projectId),

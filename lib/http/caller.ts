@@ -11,6 +11,8 @@ export interface Caller {
   projectId: string;
   keyId: string;
   type: CallerType;
+  /** The seconds until requests of the project that publish are accepted again, if it used up its budget of deliveries. */
+  publishAfterSeconds?: number | undefined;
   /** The grant of a scoped token. */
   token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions' | 'user'> | undefined;
 }
@@ -60,9 +62,15 @@ export const originOf = ({ headers, caller }: Sent): string => headers['x-node-i
 
 /** Reads what the authorizer passed on. */
 export function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {
-  const { project_id, key_id, caller, token } = authorizer ?? {};
+  const { project_id, key_id, caller, token, publish_after } = authorizer ?? {};
   if (!project_id || !key_id || !caller) throw new Error('The authorizer passed no caller on');
-  return { projectId: project_id, keyId: key_id, type: caller, token: token && JSON.parse(token) };
+  return {
+    projectId: project_id,
+    keyId: key_id,
+    type: caller,
+    token: token && JSON.parse(token),
+    publishAfterSeconds: publish_after && Number(publish_after),
+  };
 }
 
 /** The environment of a request, which only admin keys can choose. */

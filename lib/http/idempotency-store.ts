@@ -29,6 +29,8 @@ export interface StoredResponse {
 export interface RequestIdentity {
   id: string;
   startedAt: number;
+  /** Whether an earlier run of the request ended without a result. It may have done its work. */
+  isRepeated: boolean;
 }
 
 /**
@@ -131,6 +133,7 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
     return {
       id: runId,
       startedAt,
+      isRepeated: owner !== runId,
       /** The writes that store the response, for the transaction that does the work; `null` if the response is too large for it. */
       completion(response: StoredResponse): Write[] | null {
         const writes = writesOf(response);

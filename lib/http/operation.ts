@@ -55,6 +55,11 @@ export interface Operation {
   location?: `/${string}`;
   /** Error codes in addition to those that follow from the other members. */
   problems: readonly ProblemCode[];
+  /**
+   * Whether the operation publishes events at the request of a client. While the project is over its budget of deliveries, it
+   * returns 429. The name of a list in the body: only if the list is not empty.
+   */
+  publishes: boolean | string;
   /** Whether the operation takes effect once for each `Idempotency-Key`. */
   idempotencyKey: boolean;
   /** Members of the response that are shown only once and omitted from a replay. */
@@ -69,6 +74,7 @@ const DEFAULTS = {
   maxBodyBytes: 16 * KIB,
   responseHeaders: [],
   problems: [],
+  publishes: false,
   idempotencyKey: false,
   secrets: [],
 } as const satisfies Partial<Operation>;
@@ -88,6 +94,13 @@ export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 /** Whether callers of a type may call an operation with their credential. */
 export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
   callers !== 'anyone' && callers.includes(type);
+
+/** Whether a request publishes events. */
+export function isPublishing({ publishes }: Pick<Operation, 'publishes'>, body: unknown): boolean {
+  if (typeof publishes === 'boolean') return publishes;
+  const list = (body as Readonly<Record<string, unknown>>)[publishes];
+  return Array.isArray(list) && list.length > 0;
+}
 
 /**
  * Whether pages of other origins can call an operation. They can call the operations of scoped tokens, which frontends use. Every

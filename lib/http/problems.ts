@@ -68,6 +68,15 @@ export function methodNotAllowed(methods: readonly string[]): Problem {
   });
 }
 
+/** 429 for a request that publishes events, while the project is over its budget of deliveries. */
+export const tooManyDeliveries = (seconds: number): Problem =>
+  new Problem(
+    'too_many_requests',
+    `Send the request again in ${seconds} s. It changed nothing. The events of this project caused more deliveries than its limit: each event counts once for every webhook that is subscribed to it.`,
+    undefined,
+    { 'Retry-After': String(seconds) },
+  );
+
 export const notFound = (what: string): Problem =>
   new Problem('not_found', `No such ${what} exists in this project and environment.`);
 

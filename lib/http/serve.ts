@@ -13,9 +13,9 @@ import {
   type StoredResponse,
   type Write,
 } from './idempotency-store.ts';
-import { type ApiFunction, allowsCrossOrigin, callersText, type Operation } from './operation.ts';
+import { type ApiFunction, allowsCrossOrigin, callersText, isPublishing, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
-import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound } from './problems.ts';
+import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
 import { type BodyViolations, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
@@ -90,13 +90,17 @@ export function serve<Name extends ApiFunction>(
     const bodyViolations = violations[id as OperationOf<Name>];
     const request = parseRequest(event, operation, bodyViolations);
     if (request instanceof Problem) return request;
-    const { type, token } = request.caller;
+    const { type, token, publishAfterSeconds } = request.caller;
     if (!mayCall(operation, type, token?.permissions ?? []))
       return new Problem('insufficient_permissions', `Use ${callersText(operation)}.`);
-    // A repeated request gets the first response, even if its body is no longer valid.
-    const handler: Handler = async (...args) => {
+    // A repeated request gets the first response, even if its body is no longer valid, or the project has used up its budget since.
+    const handler: Handler = async (request, idempotencyWrites, identity) => {
       const found = bodyViolations?.(request.json) ?? [];
-      return found.length > 0 ? invalid(found) : (handlers[id as OperationOf<Name>] as unknown as Handler)(...args);
+      if (found.length > 0) return invalid(found);
+      const isAdmitted = !publishAfterSeconds || identity?.isRepeated || !isPublishing(operation, request.body);
+      if (!isAdmitted) return tooManyDeliveries(publishAfterSeconds);
+      const handle = handlers[id as OperationOf<Name>] as unknown as Handler;
+      return handle(request, idempotencyWrites, identity);
     };
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.idempotencyKey) {

@@ -20,6 +20,8 @@ export interface ProjectRecord {
   undeliverable?: UndeliverableEmail[] | undefined;
   /** When the last test email was sent. */
   testEmailAt?: number | undefined;
+  /** The state of the budget of deliveries (lib/deliveries/budget.ts). */
+  deliveriesUsedUntil?: number | undefined;
   /** When an operator suspended the project. Its credentials and webhooks do not work until the project is resumed. */
   suspendedAt?: number | undefined;
   /** When its deletion started, which cannot be undone. The project is also suspended. */

@@ -84,6 +84,7 @@ export const webhookOperations = {
     summary: 'Send a sample event to this webhook',
     body: TestWebhook,
     responses: { 202: Accepted },
+    publishes: true,
     idempotencyKey: true,
   }),
 };

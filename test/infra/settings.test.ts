@@ -15,6 +15,7 @@ describe('the settings', () => {
     [{ deliverConcurrency: '50' }, 'deliverConcurrency must be an integer from 2 to 1000'],
     [{ batchingSeconds: 1.5 }, 'batchingSeconds must be an integer from 0 to 5'],
     [{ throttles: { methodPerSecond: 0 } }, 'throttles.methodPerSecond must be an integer from 1 to 10000'],
+    [{ throttles: { deliveriesPerSecond: 0 } }, 'throttles.deliveriesPerSecond must be an integer from 1 to 100000'],
     [{ throttles: { rate: 5 } }, 'throttles.rate is not a setting'],
     [{ throttleRate: 5 }, 'throttleRate is not a setting'],
     [{ logRetentionDays: 31 }, 'logRetentionDays must be one of 1, 3, 5'],

@@ -74,7 +74,7 @@ export const choices: Record<string, SettingsInput[]> = {
     {
       batchingSeconds: 1,
       deliverConcurrency: 50,
-      throttles: { methodPerSecond: 5, projectPerSecond: 5 },
+      throttles: { methodPerSecond: 5, projectPerSecond: 5, deliveriesPerSecond: 5 },
       logRetentionDays: 7,
     },
   ],
@@ -107,6 +107,6 @@ export const everyOption: SettingsInput = {
 export const extremes: SettingsInput = {
   deliverConcurrency: 2,
   batchingSeconds: 5,
-  throttles: { methodPerSecond: 10_000, projectPerSecond: 2501 },
+  throttles: { methodPerSecond: 10_000, projectPerSecond: 2501, deliveriesPerSecond: 100_000 },
   egress: { ...network, subnetIds: network.subnetIds.slice(2), sourceAddresses: [] },
 };

@@ -38,7 +38,7 @@ const own = load(
   Array.from({ length: DURATION_MS / 100 }, (_, i) => now + i * 100),
 );
 const burst = (events: number): number[] => Array(events).fill(BURST_AT);
-/** A project that uses its default budget of ten seconds at once: a batch of 100 events to 100 webhooks. */
+/** A project that uses its default budget of ten seconds in one burst: a batch of 100 events to 100 webhooks. */
 const wide = (space: Space): Load => load(space, 'document.created', burst(100), MAX_WEBHOOKS);
 
 /** What publishes next to the webhook. */

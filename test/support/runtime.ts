@@ -25,6 +25,7 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
   CONFIGURATION_SET: 'emails',
   DASHBOARD_URL: 'https://api.example.com/dashboard',
   SHARE_PREFIX: 'share',
+  DELIVERIES_PER_SECOND: '1000',
   FAILED_EVENTS_URL: 'https://failed-events.example.com',
 };
 

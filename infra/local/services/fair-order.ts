@@ -16,7 +16,7 @@ const NOISY_SHARE = 0.1;
 
 /**
  * The order in which a fair queue returns messages: the oldest message of the quiet groups. If only noisy groups have messages, that
- * of the noisy group with the fewest messages in flight. Each message without a group is a group of its own, and therefore quiet.
+ * of the noisy group with the fewest messages in flight. Each message without a group counts as a separate group, which is quiet.
  */
 export class FairOrder<Message extends GroupedMessage> {
   private readonly groups = new Map<string | undefined, Group<Message>>();

@@ -35,7 +35,8 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
   payload_too_large:
     'Every operation has a limit for its body, which the API reference and `detail` state: 16 KiB, 64 KiB or 1 MiB. Documents have at most 128 KiB and 1,000 fields, and events at most 256 KiB.',
   unsupported_media_type: 'Send bodies with `Content-Type: application/json`.',
-  too_many_requests: 'The API has a rate limit. Send the request again after the number of seconds in `Retry-After`.',
+  too_many_requests:
+    'The API has a rate limit. A project also has a limit of deliveries, in which each event counts once for every subscribed webhook. Over it, requests that publish events return this code. Nothing was changed. Send the request again after the number of seconds in `Retry-After`.',
   internal_error:
     'An internal failure occurred, and the request may have taken effect. Send it again, a write with the same `Idempotency-Key`. You do not have to wait. Give the `request_id` to the operator.',
   unavailable:

@@ -113,13 +113,18 @@ const sizeText = (bytes: number): string =>
   bytes < MAX_BODY_BYTES ? `${bytes / KIB} KiB` : `${bytes / KIB / KIB} MiB`;
 
 function describe(id: OperationId, operation: Operation, tag: string) {
-  const { summary, callers, body } = operation;
+  const { summary, callers, body, publishes } = operation;
   const isPublic = callers === 'anyone';
   const keyTypes = isPublic ? [] : callers.filter((caller) => caller !== 'token');
   return {
     operationId: id,
     summary,
-    description: isPublic ? 'Requires no credential.' : `Requires ${callersText(operation)}.`,
+    description: [
+      isPublic ? 'Requires no credential.' : `Requires ${callersText(operation)}.`,
+      ...(publishes
+        ? [`${publishes === true ? 'Returns' : `With \`${publishes}\`, returns`} 429 over the limit of deliveries.`]
+        : []),
+    ].join(' '),
     tags: [tag],
     security: isPublic
       ? []

@@ -27,7 +27,7 @@ import { type Process, SKEW_MS, type World } from './world.ts';
 const RETRY_DELAYS_SECONDS = [60, 300, 1800, 7200, 43_200];
 const MAX_ATTEMPTS = 6;
 /** The statuses of a response that tell a client that its request changed nothing. */
-const WITHOUT_EFFECT: readonly number[] = [404, 409, 412];
+const WITHOUT_EFFECT: readonly number[] = [404, 409, 412, 429];
 /** The longest time from an event to its first attempt. A message that failed is received again after three minutes. */
 const FIRST_ATTEMPT_MS = 60_000;
 
@@ -105,6 +105,7 @@ export class Invariants {
   private readonly service: SimulatedService;
   private readonly world: World;
   private readonly model: Model;
+  private usedMs = 0;
   private disablings = 0;
   /** Disabled webhooks that were enabled or deleted before the email. */
   private undone = 0;
@@ -153,7 +154,17 @@ export class Invariants {
       if (value) this.connections.add(`${value.id} ${value.connectedAt}`, { ...version, value });
     } else if (isDocument(pk)) {
       if (after) this.model.store(after, table, table === this.service.tables.current.number);
-    } else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
+    } else if (pk.startsWith('PROJECT#')) this.onBudget(before, after);
+    else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
+  }
+
+  /** The state of the budget advances from the present at the earliest. Only a lost response counts deliveries twice. */
+  private onBudget(before: Item | undefined, after: Item | undefined): void {
+    const from = Math.max(Number(before?.deliveriesUsedUntil ?? 0), this.service.writerClock);
+    this.usedMs += Math.max(0, Number(after?.deliveriesUsedUntil ?? 0) - from);
+    const { budgetMs } = this.service;
+    const isCorrect = this.usedMs <= budgetMs || this.world.faults > 0;
+    must(isCorrect, 'Only deliveries use the budget of a project', `${this.usedMs} of ${budgetMs} ms`);
   }
 
   private onWebhook(before: WebhookRecord | undefined, after: WebhookRecord | undefined): void {
@@ -461,7 +472,7 @@ function onResponse({ method, resource }: Request, response: NonNullable<Respons
     : runs.flatMap((run) => [...run.written]).filter((kind) => !['IDEMPOTENCY', 'EMAILS'].includes(kind));
   must(
     written.length === 0,
-    'A request that took effect never returns 404, 409 or 412',
+    'A request that took effect never returns 404, 409, 412 or 429',
     `${method} ${resource} returned ${response.status} after it wrote ${written}`,
   );
 }

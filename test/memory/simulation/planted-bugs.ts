@@ -10,7 +10,7 @@ export interface PlantedBug {
 /** Each promise of the service, by the file with a small mistake that the simulation must find: `from`, `to` and `seed`. */
 const BUGS = {
   'lib/aws/writes.ts': {
-    'A request that took effect never returns 404, 409 or 412': ['=== writeId', "=== 'x'", 268],
+    'A request that took effect never returns 404, 409, 412 or 429': ['=== writeId', "=== 'x'", 268],
   },
   'lib/deliveries/deliver.ts': {
     'No attempt lasts longer than a second in the quick lane': ['waitedMs === SUSPECT_AFTER_MS', 'waitedMs < 0', 471],
@@ -89,6 +89,7 @@ const BUGS = {
   'lib/deliveries/stream-consumers.ts': {
     'All work ends': ['isOutage(error))', 'true)'],
     'Only an event that always fails is set aside': ['isOutage(error))', 'false)'],
+    'Only deliveries use the budget of a project': ['counts.deliveries + counts', 'counts.deliveries + 1 + counts'],
   },
   'lib/deliveries/messages.ts': {
     'Nothing becomes a dead letter': ['v.maxValue(MAX_ATTEMPTS)', 'v.maxValue(MAX_ATTEMPTS - 1)'],

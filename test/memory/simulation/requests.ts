@@ -35,8 +35,8 @@ export const authorizerEventOf = (credential: string) => ({
   multiValueHeaders: { Authorization: [`Bearer ${credential}`] },
 });
 
-/** The event of API Gateway for an authorized request. */
-export function proxyEventOf(request: Request): APIGatewayProxyEvent {
+/** The event of API Gateway for an authorized request, with more context of the authorizer. */
+export function proxyEventOf(request: Request, context: Record<string, string> = {}): APIGatewayProxyEvent {
   const { method, resource, path, body, idempotencyKey, keyId, token, nodeId } = request;
   return proxyEvent({
     httpMethod: method,
@@ -48,6 +48,6 @@ export function proxyEventOf(request: Request): APIGatewayProxyEvent {
       ...(nodeId && { 'X-Node-Id': nodeId }),
     },
     body: body ? JSON.stringify(body) : null,
-    authorizer: { ...(token ? tokenOf(token) : keyOf('admin')), ...(keyId && { key_id: keyId }) },
+    authorizer: { ...(token ? tokenOf(token) : keyOf('admin')), ...(keyId && { key_id: keyId }), ...context },
   });
 }

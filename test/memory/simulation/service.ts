@@ -3,6 +3,7 @@ import type { Item } from '../../../infra/local/memory/expressions.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
 import type { Post, TimedOutcome, Watch } from '../../../lib/deliveries/attempt.ts';
+import { intervalOf, secondsOverBudget } from '../../../lib/deliveries/budget.ts';
 import { QUICK_WITHIN_MS, SUSPECT_AFTER_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import { isDelivery, type QueueMessage } from '../../../lib/deliveries/messages.ts';
@@ -23,7 +24,7 @@ import {
   streamRecord,
 } from '../../support/entries.ts';
 import type { RecordedDynamoDb } from '../../support/memory-table.ts';
-import { type Command, runtimeWith } from '../../support/runtime.ts';
+import { type Command, runtimeWith, VARIABLES } from '../../support/runtime.ts';
 import { type Behaviour, OUTCOMES, type Received } from './endpoints.ts';
 import { HotPartition } from './hot-partition.ts';
 import { authorizerEventOf, proxyEventOf, type Request, type Response } from './requests.ts';
@@ -90,6 +91,10 @@ export class SimulatedService {
   /** The first admin key, which the users have. */
   adminKey = '';
   adminKeyId = '';
+  /** The budget of deliveries of the project. */
+  deliveriesPerSecond = Number(VARIABLES.DELIVERIES_PER_SECOND);
+  /** The deliveries that the fan-out has queued or skipped. */
+  private fannedOut = 0;
   private tokens = 0;
   private sequence = 0;
   private readonly idle = new Map<string, Environment[]>();
@@ -173,6 +178,18 @@ export class SimulatedService {
     return this.world.now + (this.writer?.skewMs ?? 0);
   }
 
+  /** The time by which all deliveries so far advance the state of the budget. */
+  get budgetMs(): number {
+    return intervalOf(this.fannedOut, this.deliveriesPerSecond);
+  }
+
+  /** What the authorizer passes on about the budget. */
+  private overBudget(): { publish_after?: string } {
+    const usedUntil = this.db.get('PROJECT#prj_1', 'PROJECT')?.deliveriesUsedUntil as number | undefined;
+    const seconds = secondsOverBudget(usedUntil, this.world.now);
+    return seconds > 0 ? { publish_after: String(seconds) } : {};
+  }
+
   get deadLetters(): number {
     return [...this.queues.values()].reduce((sum, { deadLetters }) => sum + deadLetters, 0);
   }
@@ -211,7 +228,7 @@ export class SimulatedService {
       const work = async (handle: Handler, process: Process): Promise<void> => {
         const runs = [...(this.runs.get(idempotencyKey ?? '') ?? []), process];
         if (idempotencyKey !== undefined) this.runs.set(idempotencyKey, runs);
-        const event = proxyEventOf(request);
+        const event = proxyEventOf(request, this.overBudget());
         const { statusCode, body } = (await handle(event as never, NO_CONTEXT)) as APIGatewayProxyResult;
         const content = (body ? JSON.parse(body) : undefined) as never;
         const response = { status: statusCode, body: content, table: process.table };
@@ -268,6 +285,7 @@ export class SimulatedService {
     const environment: Environment = { handler: async () => undefined, skewMs, process: undefined, pending, table };
     const processOf = () => environment.process as Process;
     const runtime = runtimeWith((command) => this.send(processOf(), table, command), {
+      variables: { ...VARIABLES, DELIVERIES_PER_SECOND: String(this.deliveriesPerSecond) },
       clock: () => this.world.now + skewMs,
       random: this.world.random,
       wait: () => this.world.wait(processOf(), 20),
@@ -308,6 +326,7 @@ export class SimulatedService {
     const risk = input.IndexName === BY_STATUS ? 1 / LOG_PARTITIONS : 1;
     const perform = (): object => {
       this.writer = process;
+      if (process.name === 'fan-out' && pk.startsWith('HOOK#')) this.fannedOut++;
       const result = this.hotPartition.perform(given, (served) => db.execute(served));
       const isStay =
         isSuspicion(given) && process.name === 'deliver quick' && process.posting.has(this.urlOf(String(input.Key.sk)));
@@ -320,8 +339,11 @@ export class SimulatedService {
   private enqueue(process: Process, { QueueUrl, Entries }: { QueueUrl: string; Entries: QueueEntry[] }): object {
     const queue = this.queueAt(QueueUrl);
     const refused = Entries.filter(({ MessageBody }) => process.name === 'fan-out' && this.isRefused(MessageBody));
-    for (const entry of Entries)
-      if (!refused.includes(entry)) queue.send(JSON.parse(entry.MessageBody), entry.DelaySeconds);
+    for (const entry of Entries.filter((each) => !refused.includes(each))) {
+      const message = JSON.parse(entry.MessageBody);
+      if (process.name === 'fan-out') this.fannedOut += message.spread?.webhookIds.length ?? 1;
+      queue.send(message, entry.DelaySeconds);
+    }
     return { Failed: refused.map(({ Id }) => ({ Id, Code: 'InvalidMessageContents', SenderFault: true })) };
   }
 

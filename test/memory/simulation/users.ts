@@ -24,6 +24,9 @@ const FILTERED_EVERY = 13;
 const MANY_EVERY = 31;
 const MANY = 12;
 const FEW_ACTIONS = 3;
+/** 1 in this many schedules has a budget of a few deliveries. */
+const BUDGETED_EVERY = 7;
+const DELIVERIES_PER_SECOND = 0.005;
 /** 1 in this many schedules has a throttled partition. */
 const HOT_EVERY = 13;
 const HOT_MS = [MINUTE_MS, 10 * MINUTE_MS] as const;
@@ -79,6 +82,7 @@ export class Users {
     this.isFiltered = seed % FILTERED_EVERY === 9;
     this.isHot = seed % HOT_EVERY === 3;
     this.hasManyWebhooks = seed % MANY_EVERY === 5;
+    if (seed % BUDGETED_EVERY === 4) service.deliveriesPerSecond = DELIVERIES_PER_SECOND;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.connections = new Connections(this.client, this.promised);

@@ -156,22 +156,25 @@ describe('a batch of events', () => {
   const outage = Object.assign(new Error('denied'), { name: 'AccessDeniedException', $metadata: {} });
 
   interface Given {
-    /** The name of a command that fails. */
+    /** The name of a command that fails, or the sort key of an item that cannot be updated. */
     failing?: string;
     isReplay?: boolean;
     keep?: () => Promise<void>;
     /** How often the same function receives the events. */
     times?: number;
+    /** The budget of deliveries. */
+    perSecond?: string;
   }
   /** Runs the deployed fan-out with new events, on a table with two enabled webhooks and a disabled one in one space. */
   async function fannedOut(events: readonly (StoredEvent | null)[], given: Given = {}) {
-    const { failing, keep = async () => {}, times = 1, ...batch } = given;
+    const { failing, keep = async () => {}, times = 1, perSecond = '1', ...batch } = given;
     const [done, kept, failures]: [string[], unknown[][], string[]] = [[], [], []];
     const counts = {};
     const info = (_: string, fields: object) => void Object.assign(counts, fields);
     const log = { info, warn() {}, error: (name: string) => void failures.push(name) };
-    const { runtime, table } = memoryBackend({ clock: () => now + 1, log }, ({ name, input }) => {
-      if (name === failing) throw outage;
+    const variables = { ...VARIABLES, DELIVERIES_PER_SECOND: perSecond };
+    const { runtime, table } = memoryBackend({ clock: () => now + 1, log, variables }, ({ name, input }) => {
+      if (failing === name || (name === 'Update' && failing === input.Key.sk)) throw outage;
       if (name === 'Query') done.push(`read ${input.ExpressionAttributeValues[':pk']}`);
       if (name !== 'SendMessageBatch') return undefined;
       const to = input.Entries.map(({ MessageBody }: { MessageBody: string }) => JSON.parse(MessageBody).webhookId);
@@ -204,6 +207,8 @@ describe('a batch of events', () => {
       kept,
       failures,
       counts,
+      /** The deliveries that were counted. */
+      used: (Number((await table.get(itemKey.project('prj_1')))?.deliveriesUsedUntil ?? now + 1) - now - 1) / 1000,
       skipped: await deliveryLog(table).get('whk_3', 'evt_2'),
     };
   }
@@ -217,9 +222,31 @@ describe('a batch of events', () => {
     expect(counts).toEqual({ events: 4, deliveries: 4, skipped: 2, set_aside: 0 });
   });
 
-  it.each(['Query', 'SendMessageBatch', 'Update'])('is received again during an outage of %s', async (failing) => {
-    const { repeated, kept, failures } = await fannedOut([event()], { failing });
-    expect([repeated, kept, failures]).toEqual([['evt_1'], [], ['event.fan_out_failed']]);
+  it.each([
+    'Query',
+    'SendMessageBatch',
+    'evt_1',
+  ])('is received again, and not counted, during an outage of %s', async (failing) => {
+    const { repeated, kept, failures, used } = await fannedOut([event()], { failing, times: 9 });
+    const times = (name: string) => Array(9).fill(name);
+    expect([repeated, kept, failures, used]).toEqual([times('evt_1'), [], times('event.fan_out_failed'), 0]);
+  });
+
+  it.each<[string, Given, number]>([
+    ['is counted with its skipped deliveries', {}, 3],
+    ['is counted each time that it is sent', { times: 2 }, 6],
+    ['is not counted when an operator replays it', { isReplay: true }, 0],
+    ['is counted only from a tenth of the budget of a second', { perSecond: '31' }, 0],
+    ['is counted together with earlier ones', { perSecond: '40', times: 2 }, 6 / 40],
+    ['is not counted while a deployment has not set the budget', { perSecond: '' }, 0],
+  ])('%s', async (_, given, expected) => {
+    const { used, repeated } = await fannedOut([event()], given);
+    expect([used, repeated]).toEqual([expected, []]);
+  });
+
+  it('is not received again when it cannot be counted, and then the next batch counts it', async () => {
+    const { repeated, failures, used } = await fannedOut([event()], { failing: 'PROJECT', times: 2 });
+    expect([repeated, failures, used]).toEqual([[], ['deliveries.not_counted', 'deliveries.not_counted'], 0]);
   });
 
   it('sets an event aside that fails for another reason, and continues', async () => {

@@ -74,6 +74,15 @@ describe('an allowed request', () => {
     expect(usageIdentifierKey).toBe(shareKeyOf(VARIABLES.SHARE_PREFIX, 'prj_1'));
   });
 
+  it.each([
+    ['has used no budget of deliveries', undefined, undefined],
+    ['has used the budget of a minute', now + 60_000, undefined],
+    ['has used more than that', now + 90_001, '31'],
+  ])('passes on when its project can publish again: a project that %s', async (_, deliveriesUsedUntil, expected) => {
+    const { statement, context } = await authorized(read, {}, { deliveriesUsedUntil });
+    expect([statement?.Effect, context?.publish_after]).toEqual(['Allow', expected]);
+  });
+
   it('is allowed even if its use cannot be recorded, and with any case of its header and scheme', async () => {
     const headers = (key: string) => ({ authorization: [`bearer ${key}`] });
     const command = (name: string) => {

@@ -30,6 +30,12 @@ it('a page of another origin may send and read every header of the operations th
   expect(lowered(CORS_ALLOWED)).toEqual(expect.arrayContaining(['authorization', 'content-type']));
 });
 
+it('an operation that publishes only with a list has that list in its body', () => {
+  for (const { publishes, body, path } of apiOperations)
+    if (typeof publishes === 'string')
+      expect((body as unknown as { entries: object }).entries, path).toHaveProperty(publishes);
+});
+
 type Schema = {
   $ref?: string;
   type?: string | string[];

@@ -16,6 +16,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'publisher, 10 per second': { events: 50, batch: 10, isPublisher: true },
   'publisher, 100 per second': { events: 300, batch: 100, isPublisher: true },
   'singly, to 10 webhooks': { events: 10, webhooks: 10 },
+  'singly, to 100 webhooks': { events: 3, webhooks: 100 },
   'delivered at the 3rd attempt': { events: 5, failures: 2 },
   'failed until disabled': { events: 1, failures: 6 },
 };

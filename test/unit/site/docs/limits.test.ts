@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { settingsOf } from '../../../../infra/settings.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
+import { BUDGET_WINDOW_MS } from '../../../../lib/deliveries/budget.ts';
 import {
   QUICK_AGAIN_AFTER_MS,
   QUICK_WITHIN_MS,
@@ -32,6 +34,7 @@ import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/projects/email-budg
 import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
 import { MAX_WEBHOOKS } from '../../../../lib/webhooks/webhook.ts';
 
+const { deliveriesPerSecond } = settingsOf({}).throttles;
 const counted = (count: number, unit: string) => `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
 const seconds = (ms: number) => counted(ms / 1000, 'second');
 const minutes = (ms: number) => counted(ms / 60_000, 'minute');
@@ -58,7 +61,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
       ...[`${MAX_BODY_BYTES / 1024 / 1024} MiB`, counted(MAX_JSON_DEPTH, 'level')],
       ...[kib(MAX_DOCUMENT_BYTES), counted(MAX_FIELDS, 'field'), ...ofKey, kib(MAX_EVENT_BYTES), retained],
       ...[counted(MAX_ATTEMPTS, 'attempt'), timeout, counted(MAX_TOKEN_BYTES, 'byte')],
-      ...[`${MAX_PUSHES} pushes`, replayed],
+      ...[`${MAX_PUSHES} pushes`, replayed, minutes(BUDGET_WINDOW_MS)],
     ],
     ['10,240 bytes', '100 entries', '32 patterns', '100 changes', '1 second'],
   ],
@@ -119,6 +122,10 @@ it.each([
   ['retries', `(default ${DEFAULT_PER_SECOND})`],
   ['retries', `(1–${MAX_PER_SECOND})`],
   ['conventions', `(default ${DEFAULT_PAGE})`],
+  [
+    'conventions',
+    `By default ${deliveriesPerSecond.toLocaleString('en')} per second per project, on average over a minute`,
+  ],
   ['conventions', `| Webhooks | ${MAX_WEBHOOKS} per project and environment,`],
   ['tokens', `Each key can have ${MAX_REVOKED_TOKENS} revoked tokens`],
   ['sync', `(10 to ${MAX_LEASE_SECONDS}, default 300)`],

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { update } from '../../../lib/aws/expressions.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
+import { operations } from '../../../lib/http/operations.ts';
+import {
+  changing,
+  newScene,
+  type Protected,
+  perform,
+  protectedOperations,
+  type Scene,
+  withoutEffect,
+} from './scene.ts';
+
+/** Whether the request of an operation in the scene publishes an event at the request of its client, from the specification. */
+const isPublishing = (id: Protected): boolean => {
+  const { method, path } = operations[id];
+  if (path.startsWith('/v1/documents')) return method !== 'GET';
+  return method === 'POST' && (/^\/v1\/(events|sync)/.test(path) || path.endsWith('/test'));
+};
+
+/** Uses the budget of the project, and more for some seconds. */
+async function exceed({ service, projectId }: Scene, seconds: number): Promise<void> {
+  const deliveriesUsedUntil = service.clock.now() + 60_000 + seconds * 1000;
+  await service.table.write([update(itemKey.project(projectId), { deliveriesUsedUntil })]);
+}
+
+/** The events in the table that a client published. The service publishes the others itself. */
+const publishedIn = ({ service }: Scene): number =>
+  [...service.db.items()].filter(
+    ({ pk, type }) => String(pk).startsWith('EVENT#') && type !== 'sync.completed' && type !== 'connection.lost',
+  ).length;
+
+describe('a project over its budget of deliveries', () => {
+  it.each(
+    protectedOperations.filter(isPublishing),
+  )('changes nothing with a request that publishes, which is accepted after Retry-After: %s', async (id) => {
+    const scene = await newScene();
+    await exceed(scene, 30);
+    const { status, body, headers } = await withoutEffect(scene, () => perform(scene, id));
+    expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '30']);
+    scene.service.clock.skip(30_000);
+    expect((await perform(scene, id)).status).toBeLessThan(300);
+    expect(scene.service.failures).toEqual([]);
+  });
+
+  it.each(
+    protectedOperations.filter((id) => !isPublishing(id)),
+  )('can still use every other operation: %s', async (id) => {
+    const scene = await newScene();
+    const usual = await perform(await newScene(), id);
+    await exceed(scene, 30);
+    expect((await perform(scene, id)).status).toBe(usual.status);
+  });
+});
+
+it.each(changing)('only requests that the budget limits publish an event: %s', async (id) => {
+  const scene = await newScene();
+  const before = publishedIn(scene);
+  await perform(scene, id);
+  expect(publishedIn(scene) > before).toBe(isPublishing(id));
+});
