@@ -47,7 +47,8 @@ export function checkResponse(model: Model, cycle: Cycle, page: number, response
   model.expect(code !== 'invalid_request', 'One bad entry does not block the others', id);
   if (status !== 200) {
     const isEarly = now < begunAt + CONTINUABLE_MS;
-    const isExpected = isResync(response) || !isOfOneTable(cycle, table) || !isEarly;
+    const isOverBudget = status === 429; // of a page with pushes
+    const isExpected = isResync(response) || !isOfOneTable(cycle, table) || !isEarly || isOverBudget;
     model.expect(isExpected, 'A sync cycle continues with the next token', `${id}: ${status} ${code}`);
     return;
   }
