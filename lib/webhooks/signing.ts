@@ -10,8 +10,9 @@ import { charactersOf, text } from '../schema.ts';
 const USABLE_SECRET =
   /^(?!whsec_)|^whsec_([A-Za-z0-9+/]{4}){5,}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
 
-/** Variables and forms lose white space at the ends. */
-const ENDS = /^(\S([\s\S]*\S)?)?$/;
+/** Variables and forms lose white space at the ends. Control characters, such as tabs, have their own violation. */
+const SPACE = '[ \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]';
+const ENDS = new RegExp(`^(?!${SPACE})(?![\\s\\S]*${SPACE}$)`);
 /** A copied secret with quotes or a version in front of it, which libraries would not decode. */
 const PREFIX_AT_START = /^(?![\s\S]+whsec_)/;
 
