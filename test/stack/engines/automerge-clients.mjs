@@ -2,9 +2,10 @@ import { Repo } from '@automerge/automerge-repo';
 import { WebSocketClientAdapter } from '@automerge/automerge-repo-network-websocket';
 import { runClients } from './clients.mjs';
 
-// The adapter reconnects, but throws the error of a connection that the killed server reset.
+// The adapter reconnects, but throws the error of a connection that the killed server reset, or that the server rejected because the
+// service did not verify the token in time.
 process.on('uncaughtException', (error) => {
-  if (error.code !== 'ECONNRESET') throw error;
+  if (error.code !== 'ECONNRESET' && error.message !== 'Unexpected server response: 503') throw error;
 });
 
 runClients(async ({ url, token, names, count }) => {
