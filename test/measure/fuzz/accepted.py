@@ -6,7 +6,8 @@ If the document can express a rule, it must. Every other deviation fails the run
 
 import re
 
-from schemathesis.openapi.checks import AcceptedNegativeData, RejectedPositiveData, UnsupportedMethodResponse
+from schemathesis.core.failures import AcceptedNegativeData
+from schemathesis.openapi.checks import RejectedPositiveData, UnsupportedMethodResponse
 
 METHODS_OF_API_GATEWAY = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
