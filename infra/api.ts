@@ -4,6 +4,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import { allOperations } from '../lib/http/operations.ts';
 import { addMethods } from './api-methods.ts';
 import type { Functions } from './functions.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
@@ -48,6 +49,8 @@ export class Api extends Construct {
     const { region, urlSuffix } = Stack.of(this);
     const { restApiId } = this.restApi;
     this.baseUrl = `https://${domain?.name ?? `${restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`}`;
+    for (const name of new Set(allOperations.map((operation) => operation.function)))
+      functions[name].addEnvironment('BASE_URL', this.baseUrl);
     addGatewayResponses(this, this.restApi, this.baseUrl);
     createGradually(this);
     this.domainTarget = domain && addDomain(this, this.restApi, domain);

@@ -18,7 +18,7 @@ export interface DeliveryProps {
   settings: Settings;
   table: DataTable;
   sender: Sender;
-  dashboardUrl: string;
+  baseUrl: string;
   egress: Egress | undefined;
 }
 
@@ -86,12 +86,13 @@ export class Delivery extends Construct {
   }
 
   private createDeliver(id: string, lane: Lane, props: DeliveryProps, batches: Batches): BundledFunction {
-    const { settings, table, sender, dashboardUrl, egress } = props;
+    const { settings, table, sender, baseUrl, egress } = props;
     const queueUrls = Object.fromEntries(LANES.map((each) => [LANE_QUEUES[each], this.queues[each].queueUrl]));
     const deliver = new BundledFunction(this, id, {
       name: 'deliver',
       description: `Sends signed deliveries and schedules their retries (${lane} lane)`,
-      environment: { LANE: lane, ...queueUrls, DASHBOARD_URL: dashboardUrl },
+      // Only the previous release reads DASHBOARD_URL.
+      environment: { LANE: lane, ...queueUrls, BASE_URL: baseUrl, DASHBOARD_URL: `${baseUrl}/dashboard` },
       timeout: Duration.seconds(30),
       egress,
       feedsItself: true, // a run has at most six attempts, and a recovery ends with its window

@@ -73,10 +73,11 @@ export class Sender extends Construct {
    * Adds summaries of the emails that exceed the limit of a project. Delayed messages check whether a summary is due. Call it after
    * the last `grant`, because every function that sends emails can start a summary.
    */
-  addSummaries(deadLetters: Queue, dashboardUrl: string): Queue {
+  addSummaries(deadLetters: Queue, baseUrl: string): Queue {
     const queue = createQueue(this, 'Summaries', deadLetters);
     consumeQueue(queue, this.events, { maxConcurrency: 2 });
-    this.events.addEnvironment('DASHBOARD_URL', dashboardUrl);
+    this.events.addEnvironment('BASE_URL', baseUrl);
+    this.events.addEnvironment('DASHBOARD_URL', `${baseUrl}/dashboard`); // only the previous release reads it
     for (const fn of this.functions) grantSend(queue, fn, 'SUMMARIES_QUEUE_URL');
     return queue;
   }

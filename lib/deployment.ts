@@ -14,6 +14,7 @@ export type Variable =
   | 'SENDER_EMAIL'
   | 'CONFIGURATION_SET'
   | 'SUMMARIES_QUEUE_URL'
+  | 'BASE_URL'
   | 'DASHBOARD_URL'
   | 'SHARE_PREFIX'
   | 'SOURCE_ADDRESSES'

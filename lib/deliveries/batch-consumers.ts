@@ -26,7 +26,6 @@ export function batches(backend: Backend, post: HttpPost) {
     send,
     retry: retries(backend, lane, send),
     emails: projectEmails(backend),
-    dashboardUrl: variable(backend, 'DASHBOARD_URL'),
   };
   return () => ({
     ...lasting,

@@ -98,12 +98,14 @@ export async function sendOnce(what: WebhookState, run: RunId, failing: Failing,
 }
 
 /** Sends the email about a webhook, or leaves it to a summary. */
-async function send(what: WebhookState, failing: Failing, { emails, dashboardUrl, clock }: Batch): Promise<void> {
+async function send(what: WebhookState, failing: Failing, { emails, clock }: Batch): Promise<void> {
   const project = await emails.projects.get(failing.webhook.projectId);
   if (!project) return;
   const end = await emails.reserve(project, summaryLine(failing, what), clock());
   try {
-    await end(notificationOf({ project, dashboardUrl }, recipientsOf(project, clock()), what, failing));
+    await end(
+      notificationOf({ project, dashboardUrl: emails.dashboardUrl }, recipientsOf(project, clock()), what, failing),
+    );
   } catch (error) {
     // The message is received again and sends this email, so no summary must contain it. A skipped delivery is not repeated.
     if (what !== 'overloaded') await end(null).catch(() => {});

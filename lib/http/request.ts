@@ -4,7 +4,6 @@ import { NAME_RULES } from '../documents/document.ts';
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
-import { baseUrlOf } from './base-url.ts';
 import { type Caller, callerOf, environmentFor } from './caller.ts';
 import { lowerCased } from './headers.ts';
 import { chosenEnvironment, idempotencyHeader, type Operation } from './operation.ts';
@@ -18,8 +17,6 @@ export interface Request<Query = unknown, Body = unknown, Parameter extends stri
   space: Space;
   /** The operation, as `METHOD /path/{parameter}`. */
   route: string;
-  /** The URL of the API as the caller sees it, without a trailing slash. Empty for an invalid host. */
-  baseUrl: string;
   /** The IP address of the caller from API Gateway. */
   address: string;
   path: Readonly<Record<Parameter, string>>;
@@ -79,7 +76,6 @@ export function parseRequest(
     caller,
     space: { projectId: caller.projectId, environment },
     route: `${operation.method} ${operation.path}`,
-    baseUrl: baseUrlOf(event),
     address: event.requestContext.identity.sourceIp,
     path,
     query: ownQuery,

@@ -60,6 +60,7 @@ export function serve<Name extends ApiFunction>(
   violations: ViolationsOf<Name> = {},
 ): ApiHandler {
   const { log, reportFailure } = backend;
+  const baseUrl = baseUrlOf(backend);
   const idempotency = idempotencyRecords(backend);
   return async (event) => {
     const { requestId } = event.requestContext;
@@ -69,7 +70,6 @@ export function serve<Name extends ApiFunction>(
         reportFailure('request.failed', { operation: operationId, request_id: requestId }, error);
       return problemFor(error);
     });
-    const baseUrl = baseUrlOf(event);
     // Successful requests appear only in the access log, because a line of a log costs as much as a read of the table.
     if (response instanceof Problem)
       log.info('request.rejected', { operation: operationId, request_id: requestId, code: response.code });

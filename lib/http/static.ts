@@ -1,5 +1,4 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { baseUrlOf } from './base-url.ts';
 import { CONTENT_SECURITY_POLICY } from './content-security-policy.ts';
 import { API_HEADERS, COMMON_HEADERS, CORS_HEADERS, lowerCased } from './headers.ts';
 import { methodNotAllowed, Problem, problemResult, routeNotFound } from './problems.ts';
@@ -53,14 +52,17 @@ const PAGE_HEADERS = {
  * Serves pages by their path in the API, and rejects methods that a path does not have. Every page and asset is public and needs
  * no credential. Cross-origin isolation and framing: OWASP HTTP Headers Cheat Sheet.
  */
-export function createSite({ pages, missingPage, securityContact, methods }: Site, log: { info: Line }) {
+export function createSite(
+  { pages, missingPage, securityContact, methods }: Site,
+  log: { info: Line },
+  baseUrl: string,
+) {
   const pageAt = new Map(pages);
   const methodsAt = new Map(Object.entries(methods));
 
   return async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const { requestId } = event.requestContext;
-    const baseUrl = baseUrlOf(event);
-    const response = respondTo(event, baseUrl);
+    const response = respondTo(event);
     const isProblem = response instanceof Problem;
     const result = isProblem ? problemResult(response, requestId, baseUrl) : response;
     log.info('page.served', { resource: event.resource, request_id: requestId, status: result.statusCode });
@@ -70,15 +72,18 @@ export function createSite({ pages, missingPage, securityContact, methods }: Sit
     return { ...result, headers: { ...headers, 'X-Request-Id': requestId } };
   };
 
-  function respondTo(event: APIGatewayProxyEvent, baseUrl: string): APIGatewayProxyResult | Problem {
+  function respondTo(event: APIGatewayProxyEvent): APIGatewayProxyResult | Problem {
     const path = event.resource.replace('{file}', event.pathParameters?.file ?? '');
     const page = pageAt.get(path);
     const allowed = methodsAt.get(event.resource) ?? (page && PAGE_METHODS);
     if (allowed && !allowed.includes(event.httpMethod)) return methodNotAllowed(allowed);
-    if (path === '/') return redirect(302, `${baseUrl}/dashboard`);
+    // With the stage. A `Location` without a host names no host that the caller chooses.
+    const requested = event.requestContext.path;
+    const withoutSlash = requested.replace(/\/$/, '');
+    if (path === '/') return redirect(302, `${SAFE_PATH.test(withoutSlash) ? withoutSlash : ''}/dashboard`);
     // API Gateway ignores a trailing slash, but relative links of pages need the path without it. Operations have no links.
     const isPage = !path.startsWith('/v1/');
-    if (isPage && SAFE_PATH.test(path) && event.requestContext.path.endsWith('/')) return redirect(308, baseUrl + path);
+    if (isPage && withoutSlash !== requested && SAFE_PATH.test(withoutSlash)) return redirect(308, withoutSlash);
     if (path === SECURITY_TXT && securityContact !== '') {
       const text = securityTxt(securityContact, baseUrl, event.requestContext.requestTimeEpoch);
       return contentOf({ type: 'text/plain; charset=utf-8', kind: 'document', text }, 200, baseUrl);

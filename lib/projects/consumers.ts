@@ -3,7 +3,6 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
-import { variable } from '../aws/runtime.ts';
 import { optimistically } from '../concurrency.ts';
 import { projectEmails, SummaryMessage } from './email-store.ts';
 import { emailOf, inert, isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './emails.ts';
@@ -29,10 +28,9 @@ export function emailConsumer(backend: Backend) {
   const { clock, log, reportFailure } = backend;
   const emails = projectEmails(backend);
   const { projects } = emails;
-  const dashboardUrl = variable(backend, 'DASHBOARD_URL');
   const summarize = consume<SQSRecord>(EventType.SQS, {
     reportFailure,
-    handle: ({ body }) => emails.summarize(v.parse(SummaryMessage, JSON.parse(body)), dashboardUrl),
+    handle: ({ body }) => emails.summarize(v.parse(SummaryMessage, JSON.parse(body))),
     describe: ({ messageId }) => ['summary.failed', { message_id: messageId }],
   });
   return (event: SQSEvent | object, context: Context) =>
@@ -75,7 +73,7 @@ export function emailConsumer(backend: Backend) {
     const what = `The project sends no more emails to ${inert(address)}. ${REASONS[reason]}`;
     const email = emailOf({
       project,
-      dashboardUrl,
+      dashboardUrl: emails.dashboardUrl,
       to: recipientsOf({ ...project, undeliverable: withMark(project, mark) }, now),
       subject: 'Emails do not arrive',
       paragraphs: [

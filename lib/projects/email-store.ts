@@ -6,6 +6,7 @@ import { itemKey, timeToLive } from '../aws/items.ts';
 import { queue } from '../aws/queue.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
+import { baseUrlOf } from '../http/base-url.ts';
 import {
   confirmed,
   EMPTY_BUDGET,
@@ -17,7 +18,7 @@ import {
   type Told,
   withEmail,
 } from './email-budget.ts';
-import { type Email, emailOf, emailTime, recipientsOf } from './emails.ts';
+import { dashboardOf, type Email, emailOf, emailTime, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
 import { projects as projectsIn } from './store.ts';
 
@@ -40,6 +41,7 @@ export function projectEmails(backend: Backend) {
   const { table, clock, random } = backend;
   const projects = projectsIn(table);
   const sendEmail = emailSender(backend);
+  const dashboardUrl = dashboardOf(baseUrlOf(backend));
   let summaries: ReturnType<typeof queue> | undefined;
 
   /** Strongly consistent. Returns an empty budget if none is stored. */
@@ -87,7 +89,7 @@ export function projectEmails(backend: Backend) {
   }
 
   /** Sends the summary of a project if one is due. */
-  async function summarize({ projectId, checkAt }: SummaryMessage, dashboardUrl: string): Promise<void> {
+  async function summarize({ projectId, checkAt }: SummaryMessage): Promise<void> {
     const id = newId();
     const project = await projects.get(projectId);
     if (!project) return;
@@ -124,7 +126,7 @@ export function projectEmails(backend: Backend) {
     });
   }
 
-  return { projects, sendEmail, place, reserve, summarize };
+  return { projects, dashboardUrl, sendEmail, place, reserve, summarize };
 }
 
 /** The email about what was held back. It also goes to the addresses from before a change of the addresses. */

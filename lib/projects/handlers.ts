@@ -9,7 +9,7 @@ import { changedMembers } from '../json.ts';
 import { AUDIT_KEPT_MS, auditResource } from './audit.ts';
 import { auditing, auditLog } from './audit-store.ts';
 import { projectEmails } from './email-store.ts';
-import { dashboardOf, type Email, emailOf, isSameMailbox, markOf, recipientsOf, withoutMark } from './emails.ts';
+import { type Email, emailOf, isSameMailbox, markOf, recipientsOf, withoutMark } from './emails.ts';
 import { notifying, projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource, TEST_EMAIL_INTERVAL_MS } from './project.ts';
 
@@ -86,7 +86,7 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
           : { action: 'project.email_confirmed', detail: { email: confirmed } }),
       });
       const isReserved = await projects.changeAsRead(project, { ...change, testEmailAt: now }, [place.taken, entry]);
-      return isReserved ? testEmail(project, to, request.baseUrl) : undefined;
+      return isReserved ? testEmail(project, to, emails.dashboardUrl) : undefined;
     });
     if (email instanceof Problem) return email;
     await emails.sendEmail(email);
@@ -98,10 +98,10 @@ export function projectHandlers(backend: Backend): Handlers<'project'> {
   }
 }
 
-const testEmail = (project: ProjectRecord, to: readonly string[], baseUrl: string): Email =>
+const testEmail = (project: ProjectRecord, to: readonly string[], dashboardUrl: string): Email =>
   emailOf({
     project,
-    dashboardUrl: dashboardOf(baseUrl),
+    dashboardUrl,
     to,
     subject: 'Test email',
     paragraphs: ['Notifications reach this address. A request with an admin key sent this test. No action is needed.'],

@@ -3,7 +3,7 @@ import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { ProjectEmails } from './email-store.ts';
-import { dashboardOf, type Email, emailOf, emailTime, inert, recipientsOf } from './emails.ts';
+import { type Email, emailOf, emailTime, inert, recipientsOf } from './emails.ts';
 import type { ProjectRecord } from './project.ts';
 
 /** A change that the owners of a project are notified of, because an attacker would make it. */
@@ -43,13 +43,14 @@ export function projectChanged(
 export function noticeEmail(
   project: Pick<ProjectRecord, 'id' | 'name' | 'emails' | 'undeliverable'>,
   { subject, change }: Notice,
-  { caller, address, baseUrl }: Pick<Request, 'caller' | 'address' | 'baseUrl'>,
+  { caller, address }: Pick<Request, 'caller' | 'address'>,
+  dashboardUrl: string,
   at: number,
 ): Email {
   const keyId = credentialOf(caller);
   return emailOf({
     project,
-    dashboardUrl: dashboardOf(baseUrl),
+    dashboardUrl,
     to: recipientsOf(project, at),
     subject,
     paragraphs: [
@@ -85,7 +86,7 @@ export function notifying(
     });
     const result = await change();
     if (reserved) {
-      const email = result === false ? null : noticeEmail(reserved.project, notice, request, at);
+      const email = result === false ? null : noticeEmail(reserved.project, notice, request, emails.dashboardUrl, at);
       await reporting(() => reserved.send(email));
     }
     return result;

@@ -11,7 +11,6 @@ async function openBelowStage(path: string): Promise<Page> {
   const page = await dashboard.open('/docs');
   await page.route('**/live/**', (route) => route.continue({ url: route.request().url().replace('/live/', '/') }));
   await page.goto(`${service.stack.baseUrl}/live${path}`);
-  await page.locator('.bar').evaluate((bar) => Object.assign(bar.dataset, { base: `${bar.dataset.base}/live` }));
   return page;
 }
 

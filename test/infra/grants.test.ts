@@ -117,12 +117,16 @@ async function useOfOperator(scene: Scene): Promise<void> {
 /** The variables that only a setting or the local stack sets. */
 const NOT_BY_DEFAULT = ['ALLOW_PRIVATE_ENDPOINTS', 'SOURCE_ADDRESSES'];
 /** The variables that only the previous release reads. After its end, remove them (`infra/UPGRADES.md`). */
-const READ_BY_PREVIOUS = ['deliver slow NEW_QUEUE_URL'];
+const READ_BY_PREVIOUS = [
+  'deliver slow NEW_QUEUE_URL',
+  ...['deliver quick', 'deliver new', 'deliver slow', 'email-events'].map((name) => `${name} DASHBOARD_URL`),
+];
 /** The variables that each function has read. */
 const read = new Map([...functions.keys()].map((name) => [name, new Set<string>()]));
 const useVariable = (name: string, variable: string) => void read.get(name)?.add(variable);
 
 observeEntries({ command: useCommand, variable: useVariable });
+useVariable('dashboard', 'BASE_URL'); // its pages are files of the synthesis, so `test/stack/flows/http` starts it
 afterAll(() => observeEntries(undefined));
 
 it('a grant is needed for each of its resources separately', () => {

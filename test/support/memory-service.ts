@@ -125,7 +125,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
       ...VARIABLES,
       SOURCE_ADDRESSES: '192.0.2.1,192.0.2.2',
       ALLOW_PRIVATE_ENDPOINTS: 'true',
-      DASHBOARD_URL: `${BASE_URL}/dashboard`,
+      BASE_URL,
       ...variables,
     },
   });

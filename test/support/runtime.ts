@@ -10,7 +10,7 @@ export interface Command {
 }
 
 /** The environment variables of a function. The URL of a queue ends with the name of its variable. */
-export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, string>> = {
+export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES' | 'DASHBOARD_URL'>, string>> = {
   TABLE_NAME: 'table',
   DELIVERIES_QUEUE_URL: 'https://sqs.example.com/DELIVERIES_QUEUE_URL',
   NEW_QUEUE_URL: 'https://sqs.example.com/NEW_QUEUE_URL',
@@ -23,7 +23,7 @@ export const VARIABLES: Readonly<Record<Exclude<Variable, 'SOURCE_ADDRESSES'>, s
   SCHEDULE_DLQ_ARN: 'arn:aws:sqs:eu-central-1:111122223333:failed-schedules',
   SENDER_EMAIL: 'notifications@example.com',
   CONFIGURATION_SET: 'emails',
-  DASHBOARD_URL: 'https://api.example.com/dashboard',
+  BASE_URL: 'https://api.example.com',
   SHARE_PREFIX: 'share',
   DELIVERIES_PER_SECOND: '1000',
   FAILED_EVENTS_URL: 'https://failed-events.example.com',

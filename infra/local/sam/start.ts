@@ -9,7 +9,11 @@ import { samTemplate } from './template.ts';
  * Starts the AWS services that `sam local` lacks. Then writes the template and the environment variables into the output directory
  * of `cdk synth`, in which `sam local` finds the code. Returns the names of the functions.
  */
-export async function startSam(directory: string, databaseEndpoint: string, port: number): Promise<string[]> {
+export async function startSam(
+  directory: string,
+  databaseEndpoint: string,
+  { port, apiPort }: { port: number; apiPort: number },
+): Promise<string[]> {
   for (const name of ['template.json', 'env.json']) rmSync(join(directory, name), { force: true });
   const { template, environment, endpoints, iam, ses } = await startServices({
     assembly: directory,
@@ -17,7 +21,7 @@ export async function startSam(directory: string, databaseEndpoint: string, port
     speed: 1,
     visibilitySpeed: 1,
     now: () => Date.now(),
-    baseUrl: 'http://127.0.0.1:3000', // `sam local start-api`
+    baseUrl: `http://127.0.0.1:${apiPort}`, // `sam local start-api`
     addresses: listenAddresses(),
     port,
     host: CONTAINER_HOST,

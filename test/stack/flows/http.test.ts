@@ -1,6 +1,8 @@
+import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { code, mint } from '../../support/documents.ts';
 import { FAST_DELAYS, useService } from '../../support/service.ts';
+import { HOSTILE_HOST } from '../../unit/http/builders.ts';
 
 const service = useService(FAST_DELAYS);
 
@@ -66,6 +68,39 @@ describe('a 201', () => {
     const put = () => admin('PUT', '/v1/documents/a%3Ab', { body: { fields: { a: 1 } } });
     expect((await put()).headers.location).toBe(`${service.stack.baseUrl}/v1/documents/a:b`);
     expect((await put()).headers).not.toHaveProperty('location');
+  });
+});
+
+describe('a request that names another host', () => {
+  /** `fetch` cannot send these headers. */
+  const get = (path: string, headers: Record<string, string>) =>
+    new Promise<{ location: string | undefined; text: string }>((resolve, reject) => {
+      const { port } = new URL(service.stack.baseUrl);
+      http
+        .get({ host: '127.0.0.1', port, path, headers }, async (response) => {
+          const text = (await response.toArray()).join('');
+          resolve({ location: response.headers.location, text: text.replace(/"request_id":"[^"]*"/, '') });
+        })
+        .on('error', reject);
+    });
+
+  it('gets the links of the configuration', async () => {
+    const { baseUrl } = service.stack;
+    const { host } = new URL(baseUrl);
+    const expected = [
+      ['/', '/dashboard', ''],
+      ['/docs/', '/docs', ''],
+      ['/v1/openapi.json', undefined, `"servers":[{"url":"${baseUrl}"}]`],
+      ['/llms.txt', undefined, `(${baseUrl}/docs/`],
+      ['/docs/quickstart', undefined, baseUrl],
+      ['/docs/nothing', undefined, `"type":"${baseUrl}/docs/errors#route_not_found"`],
+      ['/v1/keys', undefined, `"type":"${baseUrl}/docs/errors#unauthorized"`],
+    ] as const;
+    for (const [path, location, part] of expected) {
+      const usual = await get(path, { Host: host });
+      expect(await get(path, HOSTILE_HOST), path).toEqual(usual);
+      expect([usual.location, usual.text], path).toEqual([location, expect.stringContaining(part)]);
+    }
   });
 });
 

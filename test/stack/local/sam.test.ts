@@ -23,7 +23,7 @@ beforeAll(async () => {
   const path = temporaryDirectory();
   writeFileSync(join(path, 'ip'), `#!/bin/sh\necho 'inet ${BRIDGE}/8'\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${path}:${process.env.PATH}` };
-  const options = ['--port', String(port), '--directory', directory];
+  const options = ['--port', String(port), '--api-port', '4000', '--directory', directory];
   program = startProgram([process.execPath, 'infra/local/sam.ts', ...options], env);
   output = await program.ready();
 });
@@ -61,6 +61,11 @@ describe('the services for sam local', () => {
       expect(Object.keys(Properties.Environment?.Variables ?? {}).sort()).toEqual(names.sort());
       expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^AWS_(?!ENDPOINT_URL_)/)]));
     }
+  });
+
+  it('tell the functions the port of the API, for their links', () => {
+    expect(variables().Keys).toMatchObject({ BASE_URL: 'http://127.0.0.1:4000' });
+    expect(output).toContain('sam local start-api $SAM --port 4000 ');
   });
 
   it('run every function from the code that the template names', async () => {

@@ -21,6 +21,18 @@ export const tokenOf = (overrides: object = {}) => ({
   }),
 });
 
+/** The headers with which a caller or a proxy can name another host. */
+export const HOSTILE_HOST = {
+  Host: 'evil.example',
+  'X-Forwarded-Host': 'evil.example',
+  'X-Forwarded-Proto': 'http',
+  'X-Forwarded-Port': '666',
+  'X-Forwarded-Prefix': '/evil',
+  'X-Original-Host': 'evil.example',
+  'X-Original-URL': 'https://evil.example/',
+  Forwarded: 'host=evil.example;proto=http',
+};
+
 /** A proxy event. The default is `GET /v1/keys` with an admin key. */
 export function proxyEvent({
   authorizer = keyOf('admin'),

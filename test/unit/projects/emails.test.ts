@@ -14,17 +14,18 @@ import {
   withEmail,
 } from '../../../lib/projects/email-budget.ts';
 import { projectEmails, type SummaryMessage } from '../../../lib/projects/email-store.ts';
+import { dashboardOf } from '../../../lib/projects/emails.ts';
 import { adminKeyCreated, noticeEmail } from '../../../lib/projects/notices.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 
-it('the email about a security change links to the dashboard in the stage of the request, if it has a valid host', () => {
+it('an email links to the dashboard of the configuration, and has no link without it, as during an upgrade', () => {
   const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
   const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'admin' } as const;
+  const notice = adminKeyCreated({ id: 'key_2', name: null });
   const textWith = (baseUrl: string) =>
-    noticeEmail(project, adminKeyCreated({ id: 'key_2', name: null }), { caller, address: '192.0.2.1', baseUrl }, now)
-      .text;
+    noticeEmail(project, notice, { caller, address: '192.0.2.1' }, dashboardOf(baseUrl), now).text;
   const baseUrl = 'https://api.example.com/v1-stage';
   expect(textWith(baseUrl)).toContain(`\n${baseUrl}/dashboard#/live/keys/key_1\n`);
   const text = textWith('');
@@ -140,7 +141,7 @@ async function setUp() {
   for (let i = 0; i < MAX_EMAILS; i++) await (await reserve(project, null, now))(null);
   const check = async (message = state.messages.at(-1) as SummaryMessage) => {
     state.checks = [];
-    await summarize(message, 'https://api.example.com/dashboard');
+    await summarize(message);
     return state.checks;
   };
   const email = { projectId: project.id, to: project.emails, subject: '', text: '', html: '' };

@@ -12,10 +12,12 @@ import { apiOperations } from '../../../lib/http/operations.ts';
 import { PROBLEMS, type ProblemCode } from '../../../lib/http/problems.ts';
 import { createSite } from '../../../lib/http/static.ts';
 import { ajv } from '../../support/openapi.ts';
+import { HOSTILE_HOST } from '../http/builders.ts';
 
 const site = created('');
 const { pages } = site;
-const serve = createSite(site, { info() {} });
+const BASE_URL = 'https://api.example.com/live';
+const serve = createSite(site, { info() {} }, BASE_URL);
 
 interface Named {
   name: string;
@@ -44,20 +46,20 @@ function membersIn(schema: unknown, named: Record<string, unknown> = {}): RegExp
   return lines;
 }
 
-/** A request from API Gateway, below a stage or with a custom domain. */
+/** A request from API Gateway, by default below a stage. */
 const request = (
   resource: string,
-  { file = '', base = '/live', headers = {}, httpMethod = 'GET', slash = '', from = serve } = {},
+  { file = '', headers = {}, httpMethod = 'GET', slash = '', path = '', from = serve } = {},
 ) =>
   from({
     resource,
     httpMethod,
-    headers: { Host: 'api.example.com', 'X-Forwarded-Proto': 'https', ...headers },
+    headers,
     pathParameters: file ? { file } : null,
     requestContext: {
       requestId: 'request-1',
       requestTimeEpoch: Date.parse('2026-01-31T12:00:00Z'),
-      path: base + resource.replace('{file}', file) + slash,
+      path: path || `/live${resource.replace('{file}', file)}${slash}`,
     },
   } as unknown as APIGatewayProxyEvent);
 
@@ -98,7 +100,7 @@ it('puts the content hash in the name of every file that is cached for a year', 
 
 it('logs the resource of a request, but not its path, which can contain a credential', async () => {
   const lines: object[] = [];
-  const from = createSite(site, { info: (event, fields) => void lines.push({ event, ...fields }) });
+  const from = createSite(site, { info: (event, fields) => void lines.push({ event, ...fields }) }, BASE_URL);
   await request('/dashboard/{file}', { file: 'svc_live_1', from });
   const line = { event: 'page.served', resource: '/dashboard/{file}', request_id: 'request-1', status: 404 };
   expect(lines).toEqual([line]);
@@ -140,13 +142,32 @@ describe('a page', () => {
   });
 
   it.each([
-    ['/live', 'https://api.example.com/live'],
-    ['', 'https://api.example.com'],
-  ])('below "%s" says that the API is there', async (base, url) => {
-    const { body } = await request('/v1/openapi.json', { base });
-    expect(JSON.parse(body).servers).toEqual([{ url }]);
-    const { statusCode, headers } = await request('/', { base });
-    expect([statusCode, headers]).toMatchObject([302, { Location: `${url}/dashboard`, 'Cache-Control': 'no-store' }]);
+    ['/live/', '/live/dashboard'],
+    ['/live', '/live/dashboard'],
+    ['/', '/dashboard'],
+    ['/base/', '/base/dashboard'],
+    ['//', '/dashboard'],
+    ['//evil.example/', '/dashboard'],
+  ])('at the root of the API redirects to the dashboard on the same host: %s', async (path, location) => {
+    const { statusCode, headers } = await request('/', { path });
+    expect([statusCode, headers]).toMatchObject([302, { Location: location, 'Cache-Control': 'no-store' }]);
+  });
+
+  it('has the configured base URL, whatever host its request names', async () => {
+    const { body } = await request('/v1/openapi.json');
+    expect(JSON.parse(body).servers).toEqual([{ url: BASE_URL }]);
+    const paths = [...pages.map(([path]) => path), '/', '/.well-known/security.txt', '/docs/nothing', '/nothing'];
+    for (const path of paths)
+      for (const [httpMethod, slash] of [
+        ['GET', ''],
+        ['GET', '/'],
+        ['POST', ''],
+      ] as const) {
+        const file = /^\/(?:docs|dashboard)\/(.+)$/.exec(path)?.[1] ?? '';
+        const resource = file ? path.replace(file, '{file}') : path;
+        const expected = await request(resource, { file, httpMethod, slash });
+        expect(await request(resource, { file, httpMethod, slash, headers: HOSTILE_HOST }), path).toEqual(expected);
+      }
   });
 
   it.each([
@@ -384,7 +405,7 @@ describe('a path that a release removed, but the stage still has', () => {
 
 describe('a trailing slash', () => {
   it.each([
-    ['redirects to the path without it', 'receiving', 308, 'https://api.example.com/live/docs/receiving'],
+    ['redirects to the path without it', 'receiving', 308, '/live/docs/receiving'],
     ['does not copy unusual characters into the address', 'a%0d%0ab', 404, undefined],
   ])('%s', async (_, file, status, location) => {
     const { statusCode, headers } = await request('/docs/{file}', { file, slash: '/' });
@@ -395,7 +416,7 @@ describe('a trailing slash', () => {
 describe('security.txt', () => {
   it('contains the contact of the operator, if there is one, and expires in less than a year', async () => {
     expect((await request('/.well-known/security.txt')).statusCode).toBe(404);
-    const from = createSite(created('mailto:security@example.com'), { info() {} });
+    const from = createSite(created('mailto:security@example.com'), { info() {} }, BASE_URL);
     const { statusCode, headers, body } = await request('/.well-known/security.txt', { from });
     expect([statusCode, headers?.['Content-Type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(body).toBe(`Contact: mailto:security@example.com

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { BASE_URL } from '../../../../lib/http/static.ts';
 import { type Chapter, pathOf } from './chapter.ts';
 import type { Article } from './guides.ts';
 import { escaped } from './html.ts';
@@ -21,7 +20,7 @@ export function bodyOf(article: Article, chapters: readonly Chapter[], searchInd
     return `<h2>${title}</h2>\n<ul>${items.join('\n')}</ul>`;
   });
   return `<a class="skip" href="#content">Skip to content</a>
-<header class="bar" data-base="${BASE_URL}" data-search="${href(searchIndex)}">
+<header class="bar" data-base="${posix.relative(posix.dirname(path), '/') || '.'}" data-search="${href(searchIndex)}">
 <a class="brand" href="${href('/docs')}"><span>Document Sync Service</span> Docs</a>
 <search><input type="search" placeholder="Search  /" aria-label="Search the documentation" autocomplete="off" spellcheck="false"></search>
 <a href="${href('/dashboard')}">Dashboard</a>
