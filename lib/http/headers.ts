@@ -15,15 +15,11 @@ export const CORS_EXPOSED = [
   'X-Service-Version',
 ];
 
-/** Headers that such pages may send. */
-export const CORS_ALLOWED = [
-  'Authorization',
-  'Content-Type',
-  'Idempotency-Key',
-  'If-Match',
-  'If-None-Match',
-  'X-Node-Id',
-];
+/**
+ * Headers that such pages may send: any, because tracing libraries add their own. The wildcard does not cover `Authorization` (Fetch
+ * Standard, "CORS-unsafe request-header names").
+ */
+export const CORS_ALLOWED = ['Authorization', '*'];
 
 /** Seconds that a browser caches a preflight response. Browsers use at most 2 hours. */
 export const PREFLIGHT_SECONDS = 7200;

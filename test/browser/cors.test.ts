@@ -20,17 +20,18 @@ beforeAll(async () => {
 });
 
 /** Returns the status, ETag and error code that the page can read, or `blocked` if the browser hides the response. */
-const fetched = (credential: string, method: string, path: string, body?: object) =>
+const fetched = (credential: string, method: string, path: string, body?: object, added: Record<string, string> = {}) =>
   page.evaluate(
-    async ([url, verb, token, text]) => {
-      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'X-Node-Id': 'frontend' };
+    async ([url, verb, token, text, more]) => {
+      const own = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'X-Node-Id': 'frontend' };
+      const headers = { ...own, ...more };
       const init = { method: verb, headers, ...(text && { body: text }) };
       const response = await fetch(url, init).catch(() => null);
       if (!response) return 'blocked';
       const { status } = response;
       return { status, etag: response.headers.get('etag'), code: (await response.json().catch(() => ({}))).code };
     },
-    [service.stack.baseUrl + path, method, credential, body ? JSON.stringify(body) : ''] as const,
+    [service.stack.baseUrl + path, method, credential, body ? JSON.stringify(body) : '', added] as const,
   );
 
 describe('a frontend of another origin', () => {
@@ -49,6 +50,16 @@ describe('a frontend of another origin', () => {
     expect(await fetched('nonsense', 'GET', '/v1/documents')).toMatchObject({ status: 401, code: 'unauthorized' });
     const key = await project.key('read');
     expect(await fetched(key, 'DELETE', '/v1/documents/a')).toMatchObject({ code: 'insufficient_permissions' });
+  });
+
+  it('can send the headers of tracing libraries, and those of conditional and repeated requests', async () => {
+    const live = await (await service.project()).client('live');
+    const token = await mint(live, ['org:acme:*'], ['read', 'write']);
+    const tracing = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'sentry-trace': '1-2-1' };
+    const own = { 'Idempotency-Key': 'once', 'If-None-Match': '*' };
+    const headers = { ...tracing, ...own, baggage: 'a=b', 'X-Requested-With': 'XMLHttpRequest' };
+    const body = { fields: { title: 'Draft' } };
+    expect(await fetched(token, 'PUT', '/v1/documents/org:acme:doc-2', body, headers)).toMatchObject({ status: 201 });
   });
 
   it('cannot manage keys or webhooks', async () => {
