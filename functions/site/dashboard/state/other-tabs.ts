@@ -1,12 +1,12 @@
-import { isIdle, lastUseAt, rememberedKey } from './remembered-key.ts';
+import { deploymentPath, lastUseAt, rememberedKey } from './remembered-key.ts';
 
 type Message = { type: 'ask' } | { type: 'answer'; key: string; usedAt: number } | { type: 'sign-out' };
 
 /** Tabs can be signed in with different keys. A new tab waits this long for other answers, also of busy tabs, and takes the tab used last. */
 const ANSWERS_MS = 200;
 
-/** Tabs of this dashboard in the same browser exchange the key here. Only pages of the same origin can join, and nothing is stored. */
-const channelName = (): string => `dashboard ${location.pathname}`;
+/** Tabs of this deployment in the same browser exchange the key here. Only pages of the same origin can join, and nothing is stored. */
+const channelName = (): string => `keys ${deploymentPath()}`;
 
 /** Returns `undefined` in browsers that block the channel with the storage. */
 function openChannel(): BroadcastChannel | undefined {
@@ -37,7 +37,7 @@ export function joinTabs({ asksForKey, onKey, onSignOut }: Handlers): () => void
       best = undefined; // The tabs that answered are now signed out.
       onSignOut();
     } else if (data.type === 'ask') {
-      if (key !== null && !isIdle()) post({ type: 'answer', key, usedAt: lastUseAt() });
+      if (key !== null) post({ type: 'answer', key, usedAt: lastUseAt() });
     } else if (asksForKey && key === null) {
       if (best === undefined) setTimeout(() => rememberedKey() === null && best && onKey(best.key), ANSWERS_MS);
       if (best === undefined || data.usedAt > best.usedAt) best = data;

@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { forgetDrafts } from './hooks.ts';
 import { joinTabs, signOutOtherTabs } from './other-tabs.ts';
-import { forgetKey, isIdle, noteUse, rememberedKey, rememberKey } from './remembered-key.ts';
+import { endedKeys, endKeys, forgetKeys, rememberedKey, rememberKey, watchKeys } from './remembered-key.ts';
 import { keyIdOf } from './session.ts';
 
 const SIGNED_OUT = 'You are signed out.';
 const KEY_ENDED = 'You were signed out because this key was revoked or has expired.';
 const UNUSED = 'You were signed out because you did not use this tab for 30 minutes.';
+const NOTICES = { idle: UNUSED, 'signed-out': SIGNED_OUT };
 
 export interface SignInState {
   /** The key of this tab. A new tab takes it from another tab of the browser, and signing out ends all of them. */
@@ -30,18 +31,19 @@ export function useSignInState(): SignInState {
     setState({ key: entered, notice: undefined });
   }, []);
   const leave = useCallback((why: string) => {
-    forgetKey();
-    setState({ key: null, notice: why });
+    forgetKeys();
+    setState((last) => (last.key === null ? last : { key: null, notice: why }));
   }, []);
   // The user signed out, here or in another tab.
   const end = useCallback(() => {
     forgetDrafts();
-    if (rememberedKey() !== null) leave(SIGNED_OUT);
+    leave(SIGNED_OUT);
   }, [leave]);
-  useEffect(() => (key === null ? undefined : watchUse(() => leave(UNUSED))), [key, leave]);
+  useEffect(() => watchKeys((end) => leave(NOTICES[end])), [leave]);
   const wasSignedOut = notice !== undefined;
   useEffect(() => joinTabs({ asksForKey: !wasSignedOut, onKey: signIn, onSignOut: end }), [wasSignedOut, signIn, end]);
   const signOut = useCallback(() => {
+    endKeys();
     signOutOtherTabs();
     end();
   }, [end]);
@@ -55,29 +57,6 @@ export function useSignInState(): SignInState {
 }
 
 function initialState(): Pick<SignInState, 'key' | 'notice'> {
-  if (!isIdle()) return { key: rememberedKey(), notice: undefined };
-  forgetKey();
-  return { key: null, notice: UNUSED };
-}
-
-const USES = ['pointerdown', 'keydown', 'wheel'] as const;
-const CHECK_INTERVAL_MS = 10_000;
-
-/** Calls `onIdle` when the user has not used this tab for `IDLE_MS`. Automatic requests of the page do not count as use. */
-function watchUse(onIdle: () => void): () => void {
-  const check = () => {
-    if (isIdle()) onIdle();
-  };
-  const use = () => {
-    if (isIdle())
-      onIdle(); // after the machine was asleep
-    else noteUse();
-  };
-  noteUse();
-  const timer = setInterval(check, CHECK_INTERVAL_MS);
-  for (const name of USES) addEventListener(name, use, { capture: true, passive: true });
-  return () => {
-    clearInterval(timer);
-    for (const name of USES) removeEventListener(name, use, { capture: true });
-  };
+  const end = endedKeys();
+  return { key: rememberedKey(), notice: end && NOTICES[end] };
 }

@@ -1,5 +1,6 @@
+import { joinTabs } from '../../dashboard/state/other-tabs.ts';
 import { parseJson } from '../../dashboard/state/parse-json.ts';
-import { isIdle, rememberedKey, tabItems } from '../../dashboard/state/remembered-key.ts';
+import { docsKey, forgetKeys, rememberDocsKey, watchKeys } from '../../dashboard/state/remembered-key.ts';
 import { element } from './element.ts';
 
 interface Parameter {
@@ -18,9 +19,6 @@ interface Call {
   isPublic: boolean;
 }
 
-/** The storage item with the key of the reader. Only this tab can read it. */
-const KEY = 'docs.key';
-
 /** Adds a form to every operation of the reference. It calls the API with the key of the reader and shows the response. */
 export function addForms(): void {
   for (const section of document.querySelectorAll<HTMLElement>('.operation')) {
@@ -31,10 +29,22 @@ export function addForms(): void {
     });
     section.querySelector('.samples')?.prepend(details);
   }
+  watchKeys(removeForms);
+  const onSignOut = () => {
+    forgetKeys();
+    removeForms();
+  };
+  joinTabs({ asksForKey: false, onKey() {}, onSignOut });
+}
+
+/** Removes keys and responses from the page when its keys end. */
+function removeForms(): void {
+  for (const form of document.querySelectorAll('.try form')) form.remove();
+  for (const details of document.querySelectorAll<HTMLDetailsElement>('.try')) details.open = false;
 }
 
 function formFor(call: Call): HTMLElement {
-  const initial = initialKey();
+  const initial = docsKey() ?? '';
   const key = element('input', { type: 'password', autocomplete: 'off', value: initial });
   const inputs = call.parameters.map((parameter) => ({ parameter, input: inputFor(parameter) }));
   const body = element('textarea', { rows: 8, spellcheck: false, value: JSON.stringify(call.body, null, 2) ?? '' });
@@ -52,7 +62,7 @@ function formFor(call: Call): HTMLElement {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button.ariaDisabled) return; // the response to the last request is missing
-    if (key.value !== initial) tabItems.setItem(KEY, key.value);
+    if (key.value !== initial) rememberDocsKey(key.value);
     const values = inputs
       .filter(({ input }) => input.value !== '')
       .map(({ parameter, input }) => ({ ...parameter, value: input.value }));
@@ -64,9 +74,6 @@ function formFor(call: Call): HTMLElement {
   });
   return form;
 }
-
-/** The key that the reader entered in this tab, or the key of the dashboard while the dashboard would use it. */
-const initialKey = (): string => tabItems.getItem(KEY) ?? (isIdle() ? null : rememberedKey()) ?? '';
 
 /** A field without a value, because an example id would return 404. */
 function inputFor({ required, example, options }: Parameter): HTMLInputElement | HTMLSelectElement {

@@ -22,7 +22,7 @@ it('stays signed out when the tab that answered signs out', async () => {
     onTestFinished(joinTabs({ asksForKey: true, onKey, onSignOut }));
   };
   const send = (pathname: string, ...messages: object[]) => {
-    const channel = new BroadcastChannel(`dashboard ${pathname}`);
+    const channel = new BroadcastChannel(`keys ${pathname.replace('/dashboard', '')}`);
     for (const message of messages) channel.postMessage(message);
     channel.close();
   };
