@@ -1,6 +1,7 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { allDone } from '../concurrency.ts';
-import { type Email, emailText } from '../projects/emails.ts';
+import type { Email } from '../projects/emails.ts';
+import { emailText } from '../projects/inert.ts';
 import { domainError } from './domain-errors.ts';
 import { failureReporter } from './log.ts';
 import { newVariable, type Runtime, variable } from './runtime.ts';
@@ -44,4 +45,4 @@ export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log
 const PROJECT_TAG = 'project';
 
 /** Whether SES rejects this email, and would reject it again. */
-const isRejection = (error: unknown): boolean => (error as Error).name === 'MessageRejected';
+export const isRejection = (error: unknown): boolean => (error as Error).name === 'MessageRejected';

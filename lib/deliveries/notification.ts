@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../events/event.ts';
-import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, inert, type Part } from '../projects/emails.ts';
+import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, type Part } from '../projects/emails.ts';
+import { inert, inertSubject } from '../projects/inert.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
@@ -63,12 +64,10 @@ export function notificationOf(
   const { webhook, event, attempts } = failing;
   const excerpt = inert(attempts.at(-1)?.excerpt ?? '');
   const page = `/${webhook.environment}/webhooks/${webhook.id}`;
-  // The subject contains the id and the host, but no text that a customer can choose freely.
   return emailOf({
     ...context,
     to,
-    subject: `${subject}: ${webhook.id}`,
-    about: new URL(webhook.url).host,
+    subject: `${subject}: ${inertSubject(webhook.description ?? '') || webhook.id}`,
     paragraphs: [
       intro,
       table([['Project', inert(context.project.name)], ...factsOf(failing)]),

@@ -30,12 +30,18 @@ export interface Request<Query = unknown, Body = unknown, Parameter extends stri
   json: unknown;
 }
 
+/** A request of an operation for anyone. */
+export type OpenRequest<Query = unknown, Body = unknown, Parameter extends string = string> = Omit<
+  Request<Query, Body, Parameter>,
+  'caller' | 'space'
+>;
+
 /** The violations of a body beyond its schema. The body can have any shape. */
 export type BodyViolations = (json: unknown) => Violation[];
 
 /**
  * Validates a proxy event against its operation. Returns the request, or a problem with every violation, including those of
- * `bodyViolations`.
+ * `bodyViolations`. The request of an operation for anyone is an `OpenRequest`.
  */
 export function parseRequest(
   event: APIGatewayProxyEvent,
@@ -50,10 +56,11 @@ export function parseRequest(
   const json = parseBody(rawBody, headers['content-type']);
   if (json instanceof Problem) return json;
 
-  const caller = callerOf(event);
+  const caller = operation.callers === 'anyone' ? undefined : callerOf(event);
   const path = decoded(event.pathParameters ?? {});
   const documentKey = check(documentKeySchema(operation), path);
-  const query = check(v.strictObject({ ...operation.query, ...chosenEnvironment }), event.queryStringParameters ?? {});
+  const ofCaller = (caller ? chosenEnvironment : {}) as typeof chosenEnvironment;
+  const query = check(v.strictObject({ ...operation.query, ...ofCaller }), event.queryStringParameters ?? {});
   // To valibot an array is an object too.
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
@@ -62,19 +69,19 @@ export function parseRequest(
     'violations' in each ? each.violations : [],
   );
   // As for every other document that the token cannot access, so the response reveals nothing about a name.
-  if (caller.token && violations.some(({ detail }) => NAME_RULES.has(detail))) return documentNotAllowed();
+  if (caller?.token && violations.some(({ detail }) => NAME_RULES.has(detail))) return documentNotAllowed();
   if (violations.length > 0 || 'violations' in query || 'violations' in body)
     return invalid([...violations, ...bodyViolations(json)]);
 
   const { environment: requested, ...ownQuery } = query.value; // the space says which
-  const environment = environmentFor(caller, requested);
+  const environment = caller && environmentFor(caller, requested);
   if (environment instanceof Problem) return environment;
   for (const [name, { resource, schema }] of Object.entries(operation.parameters))
     if (!v.is(schema, path[name])) return notFound(resource);
+  const scope = caller && environment && { caller, space: { projectId: caller.projectId, environment } };
   return {
     id: event.requestContext.requestId,
-    caller,
-    space: { projectId: caller.projectId, environment },
+    ...(scope as Pick<Request, 'caller' | 'space'>),
     route: `${operation.method} ${operation.path}`,
     address: event.requestContext.identity.sourceIp,
     path,

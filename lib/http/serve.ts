@@ -16,7 +16,7 @@ import {
 import { type ApiFunction, allowsCrossOrigin, callersText, isPublishing, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
-import { type BodyViolations, parseRequest, type Request } from './request.ts';
+import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
 type QueryOf<Id extends OperationId> = {
@@ -42,7 +42,9 @@ export type IdempotencyWrites = (response: OperationResponse) => Write[];
 
 export type Handlers<Name extends ApiFunction> = {
   [Id in OperationOf<Name>]: (
-    request: Request<QueryOf<Id>, BodyOf<Id>, ParameterOf<Id>>,
+    request: Operations[Id]['callers'] extends 'anyone'
+      ? OpenRequest<QueryOf<Id>, BodyOf<Id>, ParameterOf<Id>>
+      : Request<QueryOf<Id>, BodyOf<Id>, ParameterOf<Id>>,
     idempotencyWrites: IdempotencyWrites,
     identity: RequestIdentity | undefined,
   ) => Promise<OperationResponse<Output<ResponseOf<Id>>> | Problem>;
@@ -90,9 +92,10 @@ export function serve<Name extends ApiFunction>(
     const bodyViolations = violations[id as OperationOf<Name>];
     const request = parseRequest(event, operation, bodyViolations);
     if (request instanceof Problem) return request;
-    const { type, token, publishAfterSeconds } = request.caller;
-    if (!mayCall(operation, type, token?.permissions ?? []))
+    const { caller }: Partial<Request> = request; // none for an operation for anyone
+    if (caller && !mayCall(operation, caller.type, caller.token?.permissions ?? []))
       return new Problem('insufficient_permissions', `Use ${callersText(operation)}.`);
+    const publishAfterSeconds = caller?.publishAfterSeconds;
     // A repeated request gets the first response, even if its body is no longer valid, or the project has used up its budget since.
     const handler: Handler = async (request, idempotencyWrites, identity) => {
       const found = bodyViolations?.(request.json) ?? [];

@@ -11,6 +11,7 @@ const AUDIT_ACTIONS = [
   'project.suspended',
   'project.resumed',
   'project.test_email_sent',
+  'project.confirmation_requested',
   'project.email_confirmed',
   'key.created',
   'key.changed',
@@ -31,7 +32,7 @@ export const AuditEntryResource = resource('AuditEntry', {
   at: described(timestamp, 'When the change was made.'),
   actor: described(
     v.nullable(v.string()),
-    'The key that was used; `null` if the service or the operator made the change.',
+    'The key that was used; `null` if the service, the operator or the owner of an email address made the change.',
   ),
   address: described(
     v.nullable(v.string()),

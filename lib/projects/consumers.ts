@@ -5,7 +5,9 @@ import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
 import { projectEmails, SummaryMessage } from './email-store.ts';
-import { emailOf, inert, isSameMailbox, markOf, recipientsOf, type UndeliverableEmail, withMark } from './emails.ts';
+import { emailOf } from './emails.ts';
+import { inert } from './inert.ts';
+import { isSameMailbox, type Mark, markOf, recipientsOf, withMark } from './mailboxes.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 
@@ -18,7 +20,7 @@ const EmailEvent = v.object({
   }),
 });
 
-const REASONS: Record<UndeliverableEmail['reason'], string> = {
+const REASONS: Record<Mark['reason'], string> = {
   bounced: 'Its mail server rejected an email permanently.',
   complained: 'Its mail provider reported that the recipient marked an email as spam.',
 };
@@ -60,21 +62,22 @@ export function emailConsumer(backend: Backend) {
   }
 
   /**
-   * Stops emails to an address of a project, and notifies the other addresses. An address that the project no longer has is
-   * marked too, because it can be added again.
+   * Stops emails to an address of a project, and notifies the other addresses. An address that the project has removed is marked
+   * too, because it can be added again.
    */
-  async function stop(projectId: string, reported: string, reason: UndeliverableEmail['reason']): Promise<void> {
+  async function stop(projectId: string, reported: string, reason: Mark['reason']): Promise<void> {
     const project = await projects.get(projectId);
     const now = clock();
-    if (!project || markOf(project, reported, now)) return;
+    const mark = { reason, at: now };
+    const mailboxes = project && withMark(project, reported, mark);
+    if (!mailboxes || markOf(project, reported, now)) return;
     const address = project.emails.find((each) => isSameMailbox(each, reported));
-    const mark = { email: address ?? reported, reason, at: now };
-    if (address === undefined) return void (await add(projectId, mark));
+    if (address === undefined) return void (await add(projectId, reported, mark));
     const what = `The project sends no more emails to ${inert(address)}. ${REASONS[reason]}`;
     const email = emailOf({
       project,
       dashboardUrl: emails.dashboardUrl,
-      to: recipientsOf({ ...project, undeliverable: withMark(project, mark) }, now),
+      to: recipientsOf({ ...project, mailboxes }, now),
       subject: 'Emails do not arrive',
       paragraphs: [
         what,
@@ -83,16 +86,17 @@ export function emailConsumer(backend: Backend) {
       links: [['Open the settings', '/live/settings']],
     });
     const send = await emails.reserve(project, what, now);
-    const isFirst = await add(projectId, mark);
+    const isFirst = await add(projectId, address, mark);
     await send(isFirst ? email : null);
   }
 
   /** `false` if the address already has a mark. */
-  function add(projectId: string, mark: UndeliverableEmail): Promise<boolean> {
+  function add(projectId: string, address: string, mark: Mark): Promise<boolean> {
     return optimistically(async () => {
       const read = await projects.get(projectId);
-      if (!read || markOf(read, mark.email, mark.at)) return false;
-      return (await projects.changeAsRead(read, { undeliverable: withMark(read, mark) }, [])) || undefined;
+      const mailboxes = read && withMark(read, address, mark);
+      if (!mailboxes || markOf(read, address, mark.at)) return false;
+      return (await projects.changeAsRead(read, { mailboxes }, [])) || undefined;
     });
   }
 }

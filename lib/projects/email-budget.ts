@@ -16,8 +16,16 @@ export interface Told {
   changes: number;
   /** A line for each event that the audit log alone does not explain, such as a disabled webhook. */
   lines: string[];
-  /** The addresses of the project when the first of it happened. A later change of the addresses does not hide it from them. */
+  /** The recipients of the project when the first of it happened. A later change of the addresses does not hide it from them. */
   to: string[];
+  /** New addresses whose owners are asked, each with an email of its own. */
+  asked?: Asked[] | undefined;
+}
+
+/** An address, and when the email to it was requested. */
+export interface Asked {
+  email: string;
+  at: number;
 }
 
 /** An email that was reserved, and whose end is unknown. */
@@ -48,10 +56,10 @@ export function emailAllowedAt({ sentAt, held }: EmailBudget, nowMs: number): nu
   return held ? nowMs + LOST_AFTER_MS : nowMs;
 }
 
-/** Adds an email that needs no confirmation. */
-export const withEmail = (budget: EmailBudget, nowMs: number): EmailBudget => ({
+/** Adds emails that need no confirmation. */
+export const withEmail = (budget: EmailBudget, nowMs: number, count = 1): EmailBudget => ({
   ...budget,
-  sentAt: [...inWindow(budget.sentAt, nowMs), nowMs],
+  sentAt: [...inWindow(budget.sentAt, nowMs), ...Array(count).fill(nowMs)],
 });
 
 /** Reserves an email for what happened, or holds it back for a summary if no email is allowed. */
@@ -68,23 +76,47 @@ export function reserved(
   return { isAllowed, next };
 }
 
-/** Removes an email that was sent, or that is not needed anymore. */
-export const confirmed = (budget: EmailBudget, id: string) => ({
+/** Ends the reservation of an email that was sent. */
+export const confirmed = (budget: EmailBudget, id: string): { next: EmailBudget } => ({
   next: { ...budget, reserved: budget.reserved.filter((each) => each.id !== id) },
 });
 
-/** Reserves a summary of everything that was held back or lost, if there is any and an email is allowed. */
+/** Ends the reservation of an email that is not needed anymore, and returns its place. */
+export function released(budget: EmailBudget, id: string): { next: EmailBudget } {
+  const { next } = confirmed(budget, id);
+  const place = budget.sentAt.indexOf(budget.reserved.find((each) => each.id === id)?.at ?? Number.NaN);
+  return { next: place < 0 ? next : { ...next, sentAt: next.sentAt.toSpliced(place, 1) } };
+}
+
+/** Whether a summary has something to say. The owners of new addresses receive no summary. */
+export const hasNews = ({ changes, lines }: Told): boolean => changes > 0 || lines.length > 0;
+
+/**
+ * Reserves a summary of everything that was held back or lost, and the emails that ask the owners of addresses, as far as emails are
+ * allowed. The rest stays held back. `isPending` is whether an address still waits for its email.
+ */
 export function summarized(
   budget: EmailBudget,
   id: string,
   nowMs: number,
+  isPending: (email: string) => boolean,
 ): { told: Told | undefined; next: EmailBudget } {
   const lost = budget.reserved.filter(({ at }) => at + LOST_AFTER_MS <= nowMs);
   const parts = [...lost.map(({ id: _, at: __, ...told }) => told), ...(budget.held ? [budget.held] : [])];
-  const told = parts.reduce<Told | undefined>(joined, undefined);
+  const all = parts.reduce<Told | undefined>(joined, undefined);
   const others = { ...budget, reserved: budget.reserved.filter((each) => !lost.includes(each)), held: undefined };
-  if (!told || emailAllowedAt(others, nowMs) > nowMs) return { told: undefined, next: budget };
-  return { told, next: reserved(others, id, told, nowMs).next };
+  if (!all || emailAllowedAt(others, nowMs) > nowMs) return { told: undefined, next: budget };
+  // The change that adds an address can be later than this check.
+  const waiting = (all.asked ?? []).filter(({ email, at }) => isPending(email) || at + LOST_AFTER_MS > nowMs);
+  const places = MAX_EMAILS - inWindow(others.sentAt, nowMs).length - Number(hasNews(all));
+  const asked = waiting.filter(({ email }) => isPending(email)).slice(0, places);
+  const later = waiting.filter((each) => !asked.includes(each));
+  const held = later.length > 0 ? { since: nowMs, changes: 0, lines: [], to: [], asked: later } : undefined;
+  const told = { ...all, asked };
+  const count = asked.length + Number(hasNews(all));
+  if (count === 0) return { told: undefined, next: { ...others, held } };
+  const next = { ...withEmail(others, nowMs, count), reserved: [...others.reserved, { id, at: nowMs, ...told }], held };
+  return { told, next };
 }
 
 /** When to check for a summary, if one can be due later. */
@@ -96,15 +128,19 @@ export function nextCheckAt(budget: EmailBudget, nowMs: number): number | undefi
 }
 
 /** Joins what happened. Without a place for another line, it counts as a change. */
-function joined(before: Told | undefined, { since, changes, lines, to }: Told): Told {
-  if (!before) return { since, changes, lines, to };
+function joined(before: Told | undefined, { since, changes, lines, to, asked = [] }: Told): Told {
+  const told = { since, changes, lines, to, asked };
+  if (!before) return told;
+  const [first = before] = [before, told].filter(hasNews).sort((one, other) => one.since - other.since);
   const all = [...new Set([...before.lines, ...lines])];
   const excess = Math.max(0, all.length - MAX_LINES);
+  const { asked: others = [] } = before;
   return {
-    since: Math.min(before.since, since),
+    since: first.since,
     changes: before.changes + changes + excess,
     lines: all.slice(0, MAX_LINES),
-    to: before.since <= since ? before.to : to,
+    to: first.to,
+    asked: [...others, ...asked.filter(({ email }) => !others.some((each) => each.email === email))],
   };
 }
 

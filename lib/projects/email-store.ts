@@ -1,26 +1,31 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
-import { emailSender } from '../aws/email.ts';
+import { emailSender, isRejection } from '../aws/email.ts';
 import { is, isNew, put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import { queue } from '../aws/queue.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { baseUrlOf } from '../http/base-url.ts';
+import { confirmationEmail, confirmationToken } from './confirmation.ts';
 import {
   confirmed,
   EMPTY_BUDGET,
   type EmailBudget,
   emailAllowedAt,
+  hasNews,
   nextCheckAt,
+  released,
   reserved,
   summarized,
   type Told,
   withEmail,
 } from './email-budget.ts';
-import { dashboardOf, type Email, emailOf, emailTime, recipientsOf } from './emails.ts';
+import { dashboardOf, type Email } from './emails.ts';
+import { isPending, recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 import { projects as projectsIn } from './store.ts';
+import { summaryOf } from './summary.ts';
 
 /** The time for which an unused budget is kept. During an outage, a summary waits longer than the window. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
@@ -31,6 +36,8 @@ export type SummaryMessage = v.InferOutput<typeof SummaryMessage>;
 
 export type ProjectEmails = ReturnType<typeof projectEmails>;
 
+type Sending = () => Promise<void>;
+
 /**
  * The emails of projects. All emails of a project share one budget. It is a separate item, because functions that cannot change
  * projects change it. An email is reserved before its cause, sent after it, and then confirmed. Emails beyond the budget are held
@@ -38,7 +45,7 @@ export type ProjectEmails = ReturnType<typeof projectEmails>;
  * summary, and a crash between the reservation and the confirmation only repeats an email.
  */
 export function projectEmails(backend: Backend) {
-  const { table, clock, random } = backend;
+  const { table, clock, random, reportFailure } = backend;
   const projects = projectsIn(table);
   const sendEmail = emailSender(backend);
   const dashboardUrl = dashboardOf(baseUrlOf(backend));
@@ -67,34 +74,73 @@ export function projectEmails(backend: Backend) {
    * `null`. `at` is the time of the cause, which the audit log has too.
    */
   async function reserve(
-    { id: projectId, emails }: ProjectRecord,
+    project: ProjectRecord,
     line: string | null,
     at: number,
   ): Promise<(email: Email | null) => Promise<void>> {
-    const id = newId();
     const what = line === null ? { changes: 1, lines: [] } : { changes: 0, lines: [line] };
-    const told = { since: at, ...what, to: emails };
+    const end = await reserveFor(project.id, { since: at, ...what, to: recipientsOf(project, at) });
+    return (email) => end(email && (() => sendEmail(email)));
+  }
+
+  /** Reserves an email. The result sends it, unless it was held back, and ends the reservation. */
+  async function reserveFor(projectId: string, told: Told): Promise<(send: Sending | null) => Promise<void>> {
+    const id = newId();
     const { isAllowed } = await changed(projectId, (budget, now) => reserved(budget, id, told, now));
-    return async (email) => {
-      if (isAllowed) await end(projectId, id, email);
+    return async (send) => {
+      if (isAllowed) await end(projectId, id, send);
     };
   }
 
-  /** Ends a reservation, and sends its email if there is one. A summary repeats an email that cannot be confirmed. */
-  async function end(projectId: string, id: string, email: Email | null): Promise<void> {
-    if (email) await sendEmail(email);
-    await changed(projectId, (budget) => confirmed(budget, id)).catch((error: unknown) => {
-      if (!email) throw error;
+  /**
+   * Makes a change that adds addresses, and asks their owners. The emails are reserved before the change, and sent after it unless
+   * the change returns `false`. A failed email does not stop the change. The check for a summary repeats it.
+   */
+  async function ask(project: ProjectRecord, emails: readonly string[], change: () => Promise<boolean>) {
+    const { id } = project;
+    const at = clock();
+    const reservations: { email: string; end: (send: Sending | null) => Promise<void> }[] = [];
+    for (const email of emails) {
+      const told = { since: at, changes: 0, lines: [], to: [], asked: [{ email, at }] };
+      reservations.push({ email, end: await reserveFor(id, told) });
+    }
+    const isChanged = await change();
+    for (const { email, end } of reservations) {
+      const send = isChanged ? () => sendQuestion(project, email) : null;
+      await end(send).catch((error: unknown) => reportFailure('confirmation.not_sent', { project_id: id }, error));
+    }
+    return isChanged;
+  }
+
+  /** Asks the owner of a new address. A rejection is only reported, so that an address cannot cause repeated summaries. */
+  async function sendQuestion(project: ProjectRecord, address: string): Promise<void> {
+    const now = clock();
+    const token = confirmationToken(project, address, now, random);
+    await sendEmail(confirmationEmail({ project, dashboardUrl }, address, token, now)).catch((error: unknown) => {
+      if (!isRejection(error)) throw error;
+      reportFailure('email.rejected', { project_id: project.id }, error);
     });
   }
 
-  /** Sends the summary of a project if one is due. */
+  /** Sends what was reserved, if anything, and ends the reservation. A summary repeats what cannot be confirmed. */
+  async function end(projectId: string, id: string, send: Sending | null): Promise<void> {
+    if (!send) return void (await changed(projectId, (budget) => released(budget, id)));
+    await send();
+    await changed(projectId, (budget) => confirmed(budget, id)).catch(() => {});
+  }
+
+  /** Sends the summary of a project, and the emails to new addresses that were held back, if they are due. */
   async function summarize({ projectId, checkAt }: SummaryMessage): Promise<void> {
     const id = newId();
     const project = await projects.get(projectId);
     if (!project) return;
-    const { told } = await changed(projectId, (budget, now) => summarized(budget, id, now), checkAt);
-    if (told) await end(projectId, id, summaryOf(project, told, dashboardUrl, clock()));
+    const isWaiting = (email: string) => isPending(project, email);
+    const { told } = await changed(projectId, (budget, now) => summarized(budget, id, now, isWaiting), checkAt);
+    if (!told) return;
+    await end(projectId, id, async () => {
+      for (const { email } of told.asked ?? []) await sendQuestion(project, email);
+      if (hasNews(told)) await sendEmail(summaryOf(project, told, dashboardUrl, clock()));
+    });
   }
 
   const newId = (): string => Buffer.from(random(9)).toString('base64url');
@@ -126,31 +172,5 @@ export function projectEmails(backend: Backend) {
     });
   }
 
-  return { projects, dashboardUrl, sendEmail, place, reserve, summarize };
-}
-
-/** The email about what was held back. It also goes to the addresses from before a change of the addresses. */
-function summaryOf(
-  project: ProjectRecord,
-  { since, changes, lines, to }: Told,
-  dashboardUrl: string,
-  now: number,
-): Email {
-  const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
-  return emailOf({
-    project,
-    dashboardUrl,
-    to: recipientsOf({ ...project, emails: [...project.emails, ...to] }, now),
-    subject: 'Summary of notifications',
-    paragraphs: [
-      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${emailTime(since)}.`,
-      ...(lines.length > 0 ? [lines.join('\n')] : []),
-      ...(changes > 0
-        ? [
-            `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
-          ]
-        : []),
-    ],
-    links: [changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', '']],
-  });
+  return { projects, dashboardUrl, sendEmail, place, reserve, ask, summarize };
 }

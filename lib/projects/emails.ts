@@ -1,35 +1,15 @@
-import { printable } from '../printable.ts';
+import { inert } from './inert.ts';
 
 /** An email to each of its recipients. */
 export interface Email {
   projectId: string;
   /** Can be empty. */
   to: readonly string[];
-  /** Contains ids and hosts, but no other text of customers. */
+  /** Contains ids, and the description of a webhook in inert characters, but no other text of customers. */
   subject: string;
   text: string;
   html: string;
 }
-
-/**
- * Text for an email without characters that change its direction or add lines. Otherwise, a name or a description that a
- * stolen key sets could change the meaning of a security notice.
- */
-export const emailText = (text: string): string => printable(text).replace(/[\u2028\u2029]/g, ' ');
-
-/** Dots, also those that email clients read as dots in a host name. */
-const DOTS = /[.\u2024\u3002\ufe52\uff0e\uff61](?=\S)/g;
-/** The end of a scheme, as in `https://` and `mailto:`. */
-const SCHEMES = /:(?=\/\/)|(?<=[a-z]):(?=\S)/gi;
-/** The start of a network path, as in `\\host\share`. */
-const NETWORK_PATHS = /\\(?=\\)/g;
-
-/**
- * Text of a customer or an endpoint that no email client turns into a link. Emails come from the operator, so a link of a customer
- * would look like a link of the operator.
- */
-export const inert = (text: string): string =>
-  emailText(text).replace(DOTS, '[.]').replace(SCHEMES, '[:]').replace(NETWORK_PATHS, '[\\]');
 
 /** The project that an email is about, and the dashboard that its links open. */
 export interface EmailContext {
@@ -53,33 +33,36 @@ export interface Part {
 /** What an email to a project says. */
 interface Message extends EmailContext {
   to: readonly string[];
+  /** The email adds the id of the project. */
   subject: string;
-  /** What the email is about, at the end of its subject. By default the project. */
-  about?: string;
   /** The text of a paragraph never becomes markup. */
   paragraphs: readonly (string | Part)[];
   /** The first one looks like a button. */
   links: readonly Link[];
+  /** Why the recipients receive the email. */
+  reason?: string;
 }
 
 /** Composes every email, so that all of them look alike and end with the same footer. */
-export function emailOf({ to, subject, paragraphs, links, ...context }: Message): Email {
-  const { project, about = project.id } = context;
+export function emailOf({ to, subject, paragraphs, links, reason = NOTIFIED, ...context }: Message): Email {
+  const { project } = context;
   const parts = [
     ...paragraphs.map((each) => (typeof each === 'string' ? { text: each, html: paragraph(each) } : each)),
     ...links
       .flatMap((link, i) => linkTo(context, link, i === 0 ? BUTTON : ''))
       .map(({ text, html }) => ({ text, html: `<p>${html}</p>` })),
-    footerOf(context),
+    footerOf(context, reason),
   ];
   return {
     projectId: project.id,
     to,
-    subject: `${subject} (${about})`,
+    subject: `${subject} (${project.id})`,
     text: parts.map(({ text }) => text).join('\n\n'),
     html: htmlDocument(parts.map(({ html }) => html).join('\n')),
   };
 }
+
+const NOTIFIED = 'this is a notification address of';
 
 const BUTTON =
   'background:#1d4ed8;border-radius:6px;color:#fff;display:inline-block;padding:10px 16px;text-decoration:none';
@@ -95,11 +78,11 @@ function linkTo({ dashboardUrl }: EmailContext, [label, place]: Link, style = ''
 const paragraph = (text: string): string => `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>`;
 
 /** The end of every email: who sends it, why, and where to change that. */
-function footerOf(context: EmailContext): Part {
+function footerOf(context: EmailContext, why: string): Part {
   const { project, dashboardUrl } = context;
   const sender =
     dashboardUrl === '' ? 'Document Sync Service' : `Document Sync Service at ${new URL(dashboardUrl).host}`;
-  const reason = `${sender} sends this email because this is a notification address of the project "${inert(project.name)}".`;
+  const reason = `${sender} sends this email because ${why} the project "${inert(project.name)}".`;
   const settings = linkTo(context, ['Change the addresses', '/live/settings']);
   return {
     text: ['--', reason, ...settings.map(({ text }) => text)].join('\n'),
@@ -119,54 +102,4 @@ const htmlDocument = (body: string): string =>
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
-/** Why an address is undeliverable: its server rejected an email permanently, or its owner reported an email as spam. */
-export const UNDELIVERABLE = ['bounced', 'complained'] as const;
-
-/** An address that SES reported, and when. */
-export interface UndeliverableEmail {
-  email: string;
-  reason: (typeof UNDELIVERABLE)[number];
-  at: number;
-}
-
-/** How long a mark applies, also if its address is removed and added. */
-const MARK_MS = 30 * 24 * 60 * 60 * 1000;
-/** The maximum number of marks of a project, which has at most 5 addresses at a time. */
-const MAX_MARKS = 20;
-
-/** The addresses of a project. */
-interface Addresses {
-  emails: readonly string[];
-  undeliverable?: readonly UndeliverableEmail[] | undefined;
-}
-
-/** Whether two addresses differ at most in case. Mail servers treat them as one mailbox, and can change the case. */
-export const isSameMailbox = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-
-/** The mark of an address, if it has one that still applies. */
-export const markOf = ({ undeliverable = [] }: Addresses, address: string, nowMs: number) =>
-  undeliverable.find(({ email, at }) => isSameMailbox(email, address) && at > nowMs - MARK_MS);
-
-/** The recipients of an email to a project: each of its mailboxes once, without the undeliverable ones. */
-export function recipientsOf(project: Addresses, nowMs: number): string[] {
-  return project.emails.filter((address, i, all) => {
-    const isFirst = all.findIndex((each) => isSameMailbox(each, address)) === i;
-    return isFirst && !markOf(project, address, nowMs);
-  });
-}
-
-/** The marks of the other addresses. */
-export const withoutMark = ({ undeliverable }: Addresses, address: string) =>
-  undeliverable?.filter(({ email }) => !isSameMailbox(email, address));
-
-/** Adds a mark. If there are too many, the oldest one of an address that the project does not have anymore is removed. */
-export function withMark({ emails, undeliverable = [] }: Addresses, mark: UndeliverableEmail): UndeliverableEmail[] {
-  const marks = [...undeliverable.filter(({ at }) => at > mark.at - MARK_MS), mark];
-  if (marks.length <= MAX_MARKS) return marks;
-  return marks.toSpliced(
-    marks.findIndex(({ email }) => !emails.some((each) => isSameMailbox(each, email))),
-    1,
-  );
 }

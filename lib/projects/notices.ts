@@ -3,7 +3,9 @@ import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { ProjectEmails } from './email-store.ts';
-import { type Email, emailOf, emailTime, inert, recipientsOf } from './emails.ts';
+import { type Email, emailOf, emailTime } from './emails.ts';
+import { inert } from './inert.ts';
+import { recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
 
 /** A change that the owners of a project are notified of, because an attacker would make it. */
@@ -41,7 +43,7 @@ export function projectChanged(
 
 /** The email goes to the addresses from before the change. `at` is the time of the request. */
 export function noticeEmail(
-  project: Pick<ProjectRecord, 'id' | 'name' | 'emails' | 'undeliverable'>,
+  project: Pick<ProjectRecord, 'id' | 'name' | 'emails' | 'mailboxes'>,
   { subject, change }: Notice,
   { caller, address }: Pick<Request, 'caller' | 'address'>,
   dashboardUrl: string,

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { ADMIN, listOf, operation, page } from '../http/operation.ts';
 import { described, timestampInput } from '../schema.ts';
 import { AuditEntryResource } from './audit.ts';
-import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource } from './project.ts';
+import { ConfirmAddress, ConfirmedAddress } from './confirmation.ts';
+import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource, SendConfirmation } from './project.ts';
 
 const project = { function: 'project', callers: ADMIN } as const;
 
@@ -27,12 +28,13 @@ export const projectOperations = {
     summary: 'Change the name and the notification addresses',
     body: ChangeProject,
     responses: { 200: ProjectResource },
+    problems: ['limit_reached'],
   }),
   sendTestEmail: operation({
     ...project,
     method: 'POST',
     path: '/v1/project/test-mail',
-    summary: 'Send a test email to all addresses of the project, at most once per minute',
+    summary: 'Send a test email to all confirmed addresses of the project, at most once per minute',
     responses: { 202: TestEmail },
     problems: ['conflict'],
   }),
@@ -43,6 +45,24 @@ export const projectOperations = {
     summary: 'Confirm that an undeliverable address works, and send it a test email',
     body: ConfirmEmail,
     responses: { 200: ProjectResource },
+  }),
+  sendConfirmation: operation({
+    ...project,
+    method: 'POST',
+    path: '/v1/project/send-confirmation',
+    summary: 'Send a new address the link that confirms it again, at most once per day',
+    body: SendConfirmation,
+    responses: { 202: ProjectResource },
+  }),
+  confirmAddress: operation({
+    function: 'project',
+    callers: 'anyone',
+    method: 'POST',
+    path: '/v1/email-confirmations',
+    summary: 'Confirm a new address with the token of the link that it received',
+    body: ConfirmAddress,
+    responses: { 200: ConfirmedAddress },
+    problems: ['invalid_request', 'not_found'],
   }),
   listAudit: operation({
     ...project,

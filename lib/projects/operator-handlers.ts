@@ -116,8 +116,8 @@ export function operatorHandler(backend: Backend) {
     const deletion = await data.deletion(projectId);
     if (deletion) return deletionResource(deletion, clock());
     const project = await projects.existing(projectId);
-    const { emails, undeliverable_emails } = projectResource(project, clock());
-    return { ...(await summaryOf(project)), emails, undeliverable_emails };
+    const { emails, undeliverable_emails, unconfirmed_emails } = projectResource(project, clock());
+    return { ...(await summaryOf(project)), emails, undeliverable_emails, unconfirmed_emails };
   }
 
   async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditRecord['action']) {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { bucketOf } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
-import { described, iso, request, resource, text, timestamp } from '../schema.ts';
-import { markOf, UNDELIVERABLE, type UndeliverableEmail } from './emails.ts';
+import { described, iso, isoOrNull, request, resource, text, timestamp } from '../schema.ts';
+import { askedAtOf, isConfirmed, type Mailbox, markOf, UNDELIVERABLE } from './mailboxes.ts';
 
 /** The maximum number of notification addresses of a project. */
 const MAX_EMAILS = 5;
@@ -16,8 +16,8 @@ export interface ProjectRecord {
   /** Encrypts the cursors of this project: 32 random bytes, base64url. A secret. */
   cursorSecret: string;
   createdAt: number;
-  /** The addresses that SES reported, which receive no emails until they are confirmed. Not only those in `emails`. */
-  undeliverable?: UndeliverableEmail[] | undefined;
+  /** What is known about these addresses, and about others that the project had in the last 30 days. */
+  mailboxes?: Mailbox[] | undefined;
   /** When the last test email was sent. */
   testEmailAt?: number | undefined;
   /** The state of the budget of deliveries (lib/deliveries/budget.ts). */
@@ -58,7 +58,10 @@ export const EmailAddress = v.pipe(
 const name = described(ProjectName, 'The name of the project. Emails use it.');
 /** The notification addresses of a project, which differ in more than case. */
 export const Emails = uniqueList(EmailAddress, 1, MAX_EMAILS, (address) => address.toLowerCase());
-const emails = described(Emails, 'The addresses that receive every notification. They differ in more than case.');
+const emails = described(
+  Emails,
+  'The addresses that receive every notification. They differ in more than case. A new address first receives an email with a link that confirms it.',
+);
 
 export const ChangeProject = request('ChangeProject', {
   name: v.optional(name),
@@ -67,6 +70,10 @@ export const ChangeProject = request('ChangeProject', {
 
 export const ConfirmEmail = request('ConfirmEmail', {
   email: described(EmailAddress, 'One of the addresses of the project.'),
+});
+
+export const SendConfirmation = request('SendConfirmation', {
+  email: described(EmailAddress, 'One of `unconfirmed_emails`.'),
 });
 
 export const ProjectResource = resource('Project', {
@@ -86,6 +93,18 @@ export const ProjectResource = resource('Project', {
     ),
     'The addresses that receive no emails until you confirm them, or for 30 days.',
   ),
+  unconfirmed_emails: described(
+    v.array(
+      v.object({
+        email: described(v.string(), 'One of `emails`.'),
+        requested_at: described(
+          v.nullable(timestamp),
+          'When an email with a link was last requested. It can follow some minutes later. `null` if none was requested.',
+        ),
+      }),
+    ),
+    'The new addresses whose owners have not opened the link in their email and confirmed it. They receive no other emails.',
+  ),
   source_addresses: described(
     v.array(v.string()),
     'The IPv4 addresses that deliveries come from, for your firewall. Empty if they come from changing addresses.',
@@ -102,6 +121,9 @@ export const projectResource = (project: ProjectRecord, nowMs: number) => ({
     const mark = markOf(project, address, nowMs);
     return mark ? [{ email: address, reason: mark.reason, at: iso(mark.at) }] : [];
   }),
+  unconfirmed_emails: project.emails
+    .filter((address) => !isConfirmed(project, address))
+    .map((address) => ({ email: address, requested_at: isoOrNull(askedAtOf(project, address)) })),
   created_at: iso(project.createdAt),
 });
 

@@ -30,12 +30,6 @@ export function projects(table: Table) {
       if (rejected.length > 0) throw new Error('The new project or key id is taken');
     },
 
-    /** Sets members together with `also`. Throws if the project does not exist. */
-    async change(id: string, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<void> {
-      const rejected = await table.write([update(itemKey.project(id), { ...change }, exists), ...also]);
-      if (rejected.length > 0) throw new Error('The project is gone');
-    },
-
     /** `undefined` resumes. Throws if the project does not exist or is being deleted. */
     async suspend(id: string, suspendedAt: number | undefined, also: readonly Write[]): Promise<void> {
       const isKept = all(exists, isAbsent('deletingAt'));
@@ -43,10 +37,11 @@ export function projects(table: Table) {
       if (rejected.length > 0) throw new Error('The project is being deleted');
     },
 
-    /** The same. `false` if the undeliverable addresses or the last test email have changed since `read`. */
+    /** Sets members together with `also`. `false` if the addresses or the last test email have changed since `read`. */
     async changeAsRead(read: ProjectRecord, change: Partial<ProjectRecord>, also: readonly Write[]): Promise<boolean> {
-      const { undeliverable, testEmailAt } = read;
-      const asRead = all(exists, isStill('undeliverable', undeliverable), isStill('testEmailAt', testEmailAt));
+      const { emails, mailboxes, testEmailAt } = read;
+      const areStill = [isStill('emails', emails), isStill('mailboxes', mailboxes)];
+      const asRead = all(exists, ...areStill, isStill('testEmailAt', testEmailAt));
       return (await table.write([update(itemKey.project(read.id), { ...change }, asRead), ...also])).length === 0;
     },
   };

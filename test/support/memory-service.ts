@@ -73,7 +73,7 @@ type Behaviour = number | ((post: Post, count: number) => number | Promise<numbe
 const LASTING: ItemKind[] = ['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'];
 
 /** The links of emails: pages of the dashboard that exist. */
-const PAGE = '(settings|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';
+const PAGE = '(settings|confirm-email/[\\w.-]+|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';
 const EMAIL_LINK = new RegExp(`^${BASE_URL}/dashboard(#/(live|sandbox)/${PAGE})?$`);
 
 /**
@@ -291,7 +291,8 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     if (!found) return reject(methodNotAllowed([]));
     const { route, parameters } = found;
     const [, operation] = operationAt(method, route.resource) ?? [];
-    const event = proxyEvent({ httpMethod: method, resource: route.resource, body: text, headers, requestId });
+    const given = { httpMethod: method, resource: route.resource, body: text, headers, requestId };
+    const event = proxyEvent({ ...given, authorizer: null });
     const { requestContext } = event;
     requestContext.identity.sourceIp = from;
     requestContext.path = pathname;
@@ -379,6 +380,11 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
           : { complaint: { complainedRecipients: recipients } };
       await invoke('email-events', { detail: { mail, ...report } });
     },
+    /** Confirms all new addresses of a project with the links that they received, like their owners. */
+    async confirmAddresses(id: string) {
+      for (const token of emails.filter(({ projectId }) => projectId === id).flatMap(tokensIn))
+        expect(await as(null)('POST', '/v1/email-confirmations', { body: { token } })).toMatchObject({ status: 200 });
+    },
     async project(name = 'Test') {
       const email = `${randomUUID()}@example.com`;
       now++;
@@ -386,6 +392,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     },
   };
 }
+
+/** The token of the link in an email that asks the owner of an address. */
+export const tokensIn = ({ text }: Pick<Email, 'text'>): string[] => /confirm-email\/(\S+)/.exec(text)?.slice(1) ?? [];
 
 interface SendEmailInput {
   Destination: { ToAddresses: [string] };

@@ -37,8 +37,9 @@ const createdKey = { ...key, key: 'svc_live_01Fkq2Xb9TzA…' };
 const project = {
   id: 'prj_01KG9XVA7C9E1G3J5K7M9N1P3R',
   name: 'Acme',
-  emails: ['ops@example.com', 'oncall@example.com'],
+  emails: ['ops@example.com', 'oncall@example.com', 'new@example.com'],
   undeliverable_emails: [{ email: 'oncall@example.com', reason: 'bounced', at: at(3600) }],
+  unconfirmed_emails: [{ email: 'new@example.com', requested_at: at(0) }],
   source_addresses: ['192.0.2.1', '192.0.2.2'],
   created_at: at(0),
 };
@@ -58,6 +59,11 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
   changeProject: { body: { emails: project.emails } },
   sendTestEmail: { response: { emails: ['ops@example.com'] } },
   confirmEmail: { body: { email: 'oncall@example.com' }, response: { ...project, undeliverable_emails: [] } },
+  sendConfirmation: { body: { email: 'new@example.com' }, response: project },
+  confirmAddress: {
+    body: { token: 'prj_01KG9Y3E5F7H9J1K3M5N7P9Q1R.q83vEjRWeJCrze8SNFZ4kA…' },
+    response: { email: 'new@example.com' },
+  },
   listAudit: {
     response: listOf({
       id: 'aud_01KG9Y3E5F7H9J1K3M5N7P9Q1R',

@@ -84,6 +84,20 @@ it('marks every line of the response, so that an endpoint cannot insert steps', 
   );
 });
 
+it.each([
+  ['Search index', 'Search index'],
+  ['Search (v2): http://evil.example/pay', 'Search v2 http evil example pay'],
+  [`${'Long '.repeat(20)}`, `${'Long '.repeat(12)}`.trim()],
+  ['Call 0800 555 0199', 'Call 0800 _555 0_199'],
+  ['\u202eevil \n\t', 'evil'],
+  ['...', 'whk_1'],
+  [null, 'whk_1'],
+])('names the webhook in the subject by inert characters of its description: %j', (description, name) => {
+  expect(emailAbout('failing', { webhook: { ...webhook, description } }).subject).toBe(
+    `Webhook failing: ${name} (prj_1)`,
+  );
+});
+
 describe('the line of a summary', () => {
   it.each([
     ['a failing webhook', 'failing', attempts.slice(0, 4), ', last attempt on 31 Jan 2026, 12:04 UTC'],
@@ -102,7 +116,7 @@ describe('the line of a summary', () => {
 
 it('states the limit of an overloaded webhook, and how to recover skipped deliveries', () => {
   const overload = emailAbout('overloaded', { webhook: { ...webhook, maxPerSecond: 20 }, attempts: [] });
-  expect(overload.subject).toBe('Webhook overloaded: whk_1 (example.com)');
+  expect(overload.subject).toBe('Webhook overloaded: whk_1 (prj_1)');
   expect(overload.text).toContain('limit of 20 attempts per second');
   expect(overload.text).toContain('wait for more than an hour');
   expect(overload.text).toContain('\n1. Raise or remove the limit');

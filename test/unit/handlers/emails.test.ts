@@ -16,15 +16,18 @@ const createAdmin = ({ admin }: { admin: Client }, name = 'CI') =>
   admin('POST', '/v1/keys', { body: { type: 'admin', name } });
 
 /** Causes every email about a project, except the one about an overload, with a text that a customer enters. */
-async function causeEmails({ clock, endpoint, stopEmails }: typeof service, project: Project, text: string) {
+async function causeEmails(own: typeof service, project: Project, text: string) {
+  const { clock, endpoint, stopEmails, confirmAddresses } = own;
   const { admin } = project;
   const emails = [project.email, 'b@evil.example'];
   await admin('PATCH', '/v1/project', { body: { name: text.replace(/:\u200e?\/\/|\u200e/g, ' '), emails } });
+  await confirmAddresses(project.id);
+  await clock.advance(EMAIL_WINDOW_MS);
   const { body: key } = await createAdmin(project, text);
   await admin('POST', `/v1/keys/${key.id}/rotate`);
   await stopEmails(project.id, 'b@evil.example', 'bounced');
   await admin('POST', '/v1/project/test-mail');
-  await createAdmin(project, text);
+  for (const _ of ['sent', 'held back']) await createAdmin(project, text);
   await clock.advance(EMAIL_WINDOW_MS);
   const live = await project.client('live');
   await createWebhook(live, endpoint(500).url, { description: text });
@@ -63,10 +66,12 @@ it('every email has its reviewed content', async () => {
   const content = own.emails.map(({ to, subject, text, html }) => {
     const links = [...html.matchAll(/href="(.*?)"/g)].map(([, link]) => link);
     const email = `To: ${to}\nSubject: ${subject}\n\n${text}\n\nLinks: ${links.join(' ')}\n`;
-    return email.replace(/((?:evt|key|prj|whk)_)\w+|[\da-f-]{36}/g, (id, prefix = 'uuid_') => {
-      ids.set(id, ids.get(id) ?? `${prefix}${ids.size + 1}`);
-      return String(ids.get(id));
-    });
+    return email
+      .replace(/(?<=confirm-email\/prj_\w+\.)[\w-]+/g, 'TOKEN')
+      .replace(/((?:evt|key|prj|whk)_)\w+|[\da-f_-]{36,}/g, (id, prefix = 'uuid_') => {
+        ids.set(id, ids.get(id) ?? `${prefix}${ids.size + 1}`);
+        return String(ids.get(id));
+      });
   });
   await expect(content.join('\n\n')).toMatchFileSnapshot('emails.txt');
 });
@@ -77,7 +82,8 @@ it('a summary also goes to the addresses from before a change of the addresses',
   for (const emails of [['one@example.com'], ['two@example.com', project.email.toUpperCase()]])
     await project.admin('PATCH', '/v1/project', { body: { emails } });
   await service.clock.advance(EMAIL_WINDOW_MS);
-  expect(emailsOf(project).at(-1)?.to).toEqual(['two@example.com', project.email.toUpperCase()]);
+  const [summary] = emailsOf(project).filter(({ subject }) => subject.startsWith('Summary'));
+  expect(summary?.to).toEqual([project.email]); // its new spelling and the other address are not confirmed
 });
 
 const HOSTILE = [
@@ -89,7 +95,13 @@ const HOSTILE = [
   '<a href="//evil.example">Pay</a>',
   '\\\\evil\\share',
   'http:\u200e//evil.example \\\u200e\\evil\\share', // email clients do not receive the mark
+  'Call +1 (555) 010-0199 evil',
+  'Call 08005550199, 0800 555 0199 or 0800.555.0199 evil',
+  'Call +49/30\u00a0555\u20110199, \uff10\uff18\uff10\uff10\uff15\uff15\uff15 or \u0660\u0668\u0660\u0660\u0665\u0665\u0665 evil',
 ];
+/** The texts that phones turn into links: five digits of one telephone number (`VALID_PUNCTUATION` of libphonenumber). */
+const TELEPHONE =
+  /\p{Nd}([-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f\s\u00ad\u2060()\uff08\uff09\uff3b\uff3d.[\]/~]{0,4}\p{Nd}){4}/u;
 /** The texts that email clients turn into links. */
 const LINK = /[.\u2024\u3002\ufe52\uff0e\uff61]example|:\/\/evil|[a-z]:pay|\\\\evil/i;
 
@@ -98,23 +110,30 @@ it.each(HOSTILE)('the text of a customer is in no subject and never a link: %s',
   await causeEmails(service, project, hostile);
   const emails = emailsOf(project);
   expect(emails.map(({ subject }) => subject.split(/[(:]/)[0]?.trim())).toEqual([
+    'Confirm this address',
     'Notification addresses changed',
     'Admin key created',
     'Admin key rotated',
     'Emails do not arrive',
     'Test email',
+    'Admin key created',
     'Summary of notifications',
     'Webhook failing',
     'Webhook disabled',
   ]);
   for (const { subject, text, html } of emails) {
-    expect(subject).toMatch(/\((prj_\w+|[\w-]+\.example\.com)\)$/);
-    expect(subject).not.toMatch(/evil|Sign|Pay/);
-    expect(text).not.toMatch(LINK);
-    expect(html).not.toMatch(LINK);
+    expect(subject).toMatch(/^[\p{L}\p{Nd} _-]+(: [\p{L}\p{Nd} _-]+)? \(prj_\w+\)$/u);
+    if (!subject.startsWith('Webhook')) expect(subject).not.toMatch(/evil|Sign|Pay|Call/);
+    for (const said of [subject, text, html]) {
+      expect(said).not.toMatch(LINK);
+      for (const [part] of said.matchAll(/Call.*?evil/g)) expect(part).not.toMatch(TELEPHONE);
+    }
     expect(html).not.toContain('<a href="//');
   }
-  expect(emails.slice(3).map(({ to }) => to)).toEqual(Array(5).fill([project.email]));
+  const { email: first } = project;
+  const other = 'b@evil.example';
+  const both = [first, other];
+  expect(emails.map(({ to }) => to)).toEqual([[other], [first], both, both, ...Array(6).fill([first])]);
 });
 
 describe('100 requests in concurrent groups of five send at most 5 emails in 10 minutes and a summary', () => {

@@ -9,6 +9,7 @@ import {
   LOST_AFTER_MS,
   MAX_EMAILS,
   nextCheckAt,
+  released,
   reserved,
   summarized,
   withEmail,
@@ -40,6 +41,7 @@ const told = (since = now, lines: string[] = []) => ({
   changes: lines.length === 0 ? 1 : 0,
   lines,
   to: ['a@example.com'],
+  asked: [],
 });
 const full = [0, 1, 2, 3, 4].reduce<EmailBudget>((budget, i) => withEmail(budget, now + i), EMPTY_BUDGET);
 
@@ -49,6 +51,12 @@ describe('a budget', () => {
     expect(emailAllowedAt(full, now + EMAIL_WINDOW_MS)).toBe(now + EMAIL_WINDOW_MS);
     const { isAllowed, next } = reserved(full, 'a', told(), now + EMAIL_WINDOW_MS);
     expect([isAllowed, next.sentAt]).toEqual([true, [now + 1, now + 2, now + 3, now + 4, now + EMAIL_WINDOW_MS]]);
+  });
+
+  it('gets the place of an email back that is not needed', () => {
+    const { next } = reserved(withEmail(EMPTY_BUDGET, now - 1), 'a', told(), now);
+    expect(released(next, 'a')).toEqual({ next: { ...withEmail(EMPTY_BUDGET, now - 1), reserved: [] } });
+    expect(released(confirmed(next, 'a').next, 'a').next.sentAt).toEqual([now - 1, now]);
   });
 
   it('sends no other email before a summary that is due', () => {
@@ -72,6 +80,9 @@ it.each<[string, EmailBudget, number, number | undefined]>([
   expect(nextCheckAt(budget, at)).toBe(expected);
 });
 
+/** A summary for which no address waits. */
+const summary = (budget: EmailBudget, id: string, at: number) => summarized(budget, id, at, () => false);
+
 describe('a summary', () => {
   it('contains everything that was held back or lost, each line once, in one email of the budget', () => {
     const lost = reserved(EMPTY_BUDGET, 'a', told(now, ['One']), now).next;
@@ -79,25 +90,25 @@ describe('a summary', () => {
     const two = reserved(used, 'b', told(now + 5, ['Two']), now + 5).next;
     const again = reserved(two, 'c', told(now + 6, ['Two']), now + 6).next;
     const three = reserved(again, 'd', { ...told(now + 7), to: ['b@example.com'] }, now + 7).next;
-    const { told: all, next } = summarized(three, 'e', now + EMAIL_WINDOW_MS);
-    const expected = { since: now, changes: 1, lines: ['One', 'Two'], to: ['a@example.com'] };
+    const { told: all, next } = summary(three, 'e', now + EMAIL_WINDOW_MS);
+    const expected = { since: now, changes: 1, lines: ['One', 'Two'], to: ['a@example.com'], asked: [] };
     expect(all).toEqual(expected);
     expect(next.held).toBeUndefined();
     expect(next.reserved).toEqual([{ id: 'e', at: now + EMAIL_WINDOW_MS, ...expected }]);
     expect(next.sentAt.at(-1)).toBe(now + EMAIL_WINDOW_MS);
-    expect(summarized(next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toEqual(expected);
-    expect(summarized(confirmed(next, 'e').next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toBeUndefined();
+    expect(summary(next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toEqual(expected);
+    expect(summary(confirmed(next, 'e').next, 'f', now + EMAIL_WINDOW_MS + MINUTE_MS).told).toBeUndefined();
   });
 
   it('is left by an email that can still be confirmed, to the next one', () => {
     const first = reserved(EMPTY_BUDGET, 'a', told(now, ['One']), now).next;
     const both = reserved(first, 'b', told(now + 1000, ['Two']), now + 1000).next;
     expect(nextCheckAt(both, now + 1000)).toBe(now + LOST_AFTER_MS);
-    const { told: lost, next } = summarized(both, 'c', now + LOST_AFTER_MS);
+    const { told: lost, next } = summary(both, 'c', now + LOST_AFTER_MS);
     expect(lost?.lines).toEqual(['One']);
     const sent = confirmed(next, 'c').next;
     expect(nextCheckAt(sent, now + LOST_AFTER_MS)).toBe(now + 1000 + LOST_AFTER_MS);
-    expect(summarized(sent, 'd', now + 1000 + LOST_AFTER_MS).told?.lines).toEqual(['Two']);
+    expect(summary(sent, 'd', now + 1000 + LOST_AFTER_MS).told?.lines).toEqual(['Two']);
   });
 
   it.each([
@@ -108,11 +119,12 @@ describe('a summary', () => {
     const of = (name: string, ms: number) => ({ ...told(now + ms), to: [`${name}@example.com`] });
     const first = reserved(EMPTY_BUDGET, 'a', of('one', one), now + 5).next;
     const lost = reserved(first, 'b', of('two', two), now + 5).next;
-    expect(summarized(lost, 'c', now + 5 + LOST_AFTER_MS).told).toEqual({
+    expect(summary(lost, 'c', now + 5 + LOST_AFTER_MS).told).toEqual({
       since: now + Math.min(one, two),
       changes: 2,
       lines: [],
       to: [`${name}@example.com`],
+      asked: [],
     });
   });
 
@@ -138,13 +150,13 @@ async function setUp() {
   });
   await projects(backend.table).create(project, newKey({ projectId: project.id }));
   const { reserve, summarize } = projectEmails(backend);
-  for (let i = 0; i < MAX_EMAILS; i++) await (await reserve(project, null, now))(null);
+  const email = { projectId: project.id, to: project.emails, subject: '', text: '', html: '' };
+  for (let i = 0; i < MAX_EMAILS; i++) await (await reserve(project, null, now))({ ...email, to: [] });
   const check = async (message = state.messages.at(-1) as SummaryMessage) => {
     state.checks = [];
     await summarize(message);
     return state.checks;
   };
-  const email = { projectId: project.id, to: project.emails, subject: '', text: '', html: '' };
   const hold = async () => (await reserve(project, 'A line', state.now - 1))(email);
   return { backend, project, state, check, hold };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canceled, listed } from '../../support/documents.ts';
+import { operations } from '../../../lib/http/operations.ts';
+import { canceled, code, listed } from '../../support/documents.ts';
 import type { Client } from '../../support/service.ts';
 import { type Changing, changing, newScene, perform, type Scene, withoutEffect } from './scene.ts';
 
@@ -21,6 +22,12 @@ const ENTRIES: Readonly<Partial<Record<Changing, (scene: Scene, id: string) => E
   ],
   sendTestEmail: ({ projectId }) => ['project.test_email_sent', projectId, {}],
   confirmEmail: ({ projectId, email }) => ['project.email_confirmed', projectId, { email }],
+  sendConfirmation: ({ projectId, unconfirmed }) => [
+    'project.confirmation_requested',
+    projectId,
+    { email: unconfirmed },
+  ],
+  confirmAddress: ({ projectId, unconfirmed }) => ['project.email_confirmed', projectId, { email: unconfirmed }],
   createWebhook: (_, id) => ['webhook.created', id, { environment, events: ['sync.completed'] }],
   changeWebhook: ({ webhook }) => ['webhook.changed', webhook.id, { environment, changed: ['description'] }],
   deleteWebhook: ({ webhook }) => ['webhook.deleted', webhook.id, { environment }],
@@ -48,18 +55,24 @@ describe('the audit log', () => {
     const at = new Date(scene.service.clock.now()).toISOString();
     const added = (await listed(admin, '/v1/audit')).slice(0, -before.length);
     const [action, target, detail] = ENTRIES[id]?.(scene, body?.id) ?? [];
-    const own = { id: expect.any(String), at, actor: scene.adminKeyId, address: from };
+    const actor = operations[id].callers === 'anyone' ? null : scene.adminKeyId;
+    const own = { id: expect.any(String), at, actor, address: from };
     expect(added).toEqual(action ? [{ ...own, action, target, detail }] : []);
     const secrets = [adminKey, second.key, live.key, token.token, webhook.secret, body?.key, body?.secret];
     for (const secret of secrets) if (secret) expect(JSON.stringify(added)).not.toContain(secret);
   });
 });
 
-/** The operations that send an email, and its subject. A test email is the effect itself, so the request fails with it. */
+/** The operations that send a notice, and its subject. A test email is the effect itself, so the request fails with it. */
 const NOTICES: Readonly<Partial<Record<Changing, string>>> = {
   createKey: 'Admin key created',
   rotateKey: 'Admin key rotated',
   changeProject: 'Notification addresses changed',
+};
+/** The addresses that an operation asks for a confirmation. */
+const ASKED: Readonly<Partial<Record<Changing, string>>> = {
+  changeProject: 'new-0@example.com',
+  sendConfirmation: 'new@example.com',
 };
 const TESTS: readonly Changing[] = ['sendTestEmail', 'confirmEmail'];
 
@@ -67,33 +80,47 @@ describe('the email of an operation', () => {
   it.each(
     changing.filter((id) => !TESTS.includes(id)),
   )('goes to the addresses before it, and the operation works without it: %s', async (id) => {
-    const expected = NOTICES[id];
+    const [expected, asked] = [NOTICES[id], ASKED[id]];
     const { service, ...scene } = await newScene();
     const before = service.emails.length;
     expect((await perform({ service, ...scene }, id, { client: fromThere(scene.admin) })).status).toBeLessThan(300);
     const sent = service.emails.slice(before).map(({ to, subject, text }) => [to, subject, text.includes(from)]);
-    expect(sent).toEqual(expected ? [[['works@example.com'], `${expected} (${scene.projectId})`, true]] : []);
+    expect(sent).toEqual([
+      ...(asked ? [[[asked], `Confirm this address (${scene.projectId})`, false]] : []),
+      ...(expected ? [[['works@example.com'], `${expected} (${scene.projectId})`, true]] : []),
+    ]);
 
     const other = await newScene();
     other.service.faults.email = new Error('SES is down');
     const { status, headers } = await perform(other, id);
     expect(status).toBeLessThan(300);
     const ids = { request_id: headers['x-request-id'], project_id: other.projectId };
-    const reported = JSON.stringify({ message: 'notice.not_sent', ...ids, notice: expected });
-    expect(other.service.log.filter((line) => line.includes('not_sent'))).toEqual(expected ? [reported] : []);
+    const reported = [
+      ...(asked ? [{ message: 'confirmation.not_sent', project_id: other.projectId }] : []),
+      ...(expected ? [{ message: 'notice.not_sent', ...ids, notice: expected }] : []),
+    ];
+    const lines = other.service.log.filter((line) => line.includes('not_sent')).map((line) => JSON.parse(line));
+    expect(lines).toEqual(reported);
 
+    // A new address cannot be used before its email, so its change needs a reservation.
     const busy = await newScene();
     busy.service.faults.command = (name, input) =>
       name === 'Put' && JSON.stringify(input).includes('EMAILS#') ? canceled('ConditionalCheckFailed') : undefined;
-    expect((await perform(busy, id)).status).toBeLessThan(300);
+    const outcome = asked ? code(await withoutEffect(busy, () => perform(busy, id))) : (await perform(busy, id)).status;
+    expect(outcome).toEqual(asked ? [503, 'unavailable'] : expect.toSatisfy((one: number) => one < 300));
     expect(busy.service.failures).toEqual([]);
 
-    const unconfirmed = await newScene();
-    let writes = 0;
-    unconfirmed.service.faults.command = (name, input) =>
-      name === 'Put' && JSON.stringify(input).includes('EMAILS#') && ++writes === 2 ? new Error('outage') : undefined;
-    expect((await perform(unconfirmed, id)).status).toBeLessThan(300);
-    expect([unconfirmed.service.failures, writes]).toEqual([[], expected ? 2 : 0]);
+    const reservations = [expected, asked].filter(Boolean).length;
+    for (let failing = reservations + 1; failing <= 2 * reservations; failing++) {
+      const unconfirmed = await newScene();
+      let writes = 0;
+      unconfirmed.service.faults.command = (name, input) =>
+        name === 'Put' && JSON.stringify(input).includes('EMAILS#') && ++writes === failing
+          ? new Error('outage')
+          : undefined;
+      expect((await perform(unconfirmed, id)).status).toBeLessThan(300);
+      expect([unconfirmed.service.failures, writes]).toEqual([[], 2 * reservations]);
+    }
   });
 
   it.each(TESTS)('counts for the limit even if it fails: %s', async (id) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_HOST } from '../http/builders.ts';
-import { newScene, type Protected, perform, plainJson, protectedOperations } from './scene.ts';
+import { newScene, type Performed, perform, performed, plainJson } from './scene.ts';
 
 /** What a request causes: its response, and all emails until its work is done. */
-async function outcomeOf(id: Protected, headers: Record<string, string>, query = ''): Promise<string> {
+async function outcomeOf(id: Performed, headers: Record<string, string>, query = ''): Promise<string> {
   const scene = await newScene();
   const emails = scene.service.emails.length;
   const { status, headers: received, body } = await perform(scene, id, { headers, query });
@@ -12,7 +12,7 @@ async function outcomeOf(id: Protected, headers: Record<string, string>, query =
 }
 
 describe('the host that a request names', () => {
-  it.each(protectedOperations)('changes no response and no email: %s', async (id) => {
+  it.each(performed)('changes no response and no email: %s', async (id) => {
     const expected = await outcomeOf(id, {});
     expect(await outcomeOf(id, HOSTILE_HOST)).toBe(expected);
     expect(expected).not.toContain('evil');

@@ -5,7 +5,7 @@ import type { Parameter } from '../../../lib/http/openapi/openapi-document.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { openApi, violationsOf } from '../../support/openapi.ts';
-import { bodyOf, changing, newScene, type Protected, perform, protectedOperations, withoutEffect } from './scene.ts';
+import { bodyOf, changing, newScene, type Performed, perform, performed, withoutEffect } from './scene.ts';
 
 /** Values that a member accepts and rejects. */
 type Values = readonly [accepted: readonly unknown[], rejected: readonly unknown[]];
@@ -87,7 +87,7 @@ const webhook = {
 } as const satisfies Record<string, Values>;
 
 /** The members of each body, from the specification. */
-const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values>>>>> = {
+const MEMBERS: Readonly<Partial<Record<Performed, Readonly<Record<string, Values>>>>> = {
   createKey: {
     type: words('admin', 'live', 'test', 'read'),
     name: text(100),
@@ -124,6 +124,13 @@ const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values
   },
   changeProject: { name: text(100), emails: list((i) => `${i}@example.com`, 1, 5, email[1]) },
   confirmEmail: { email: [['works@example.com'], [...email[1], 'unknown@example.com']] },
+  sendConfirmation: { email: [['new@example.com'], [...email[1], 'unknown@example.com']] },
+  confirmAddress: {
+    token: [
+      ['', 'x'.repeat(1000), '\ud800'],
+      ['x'.repeat(1001), 1, null],
+    ],
+  },
   createWebhook: { ...webhook, secret },
   changeWebhook: { ...webhook, status: words('enabled', 'disabled') },
   rotateSecret: { secret },
@@ -175,13 +182,15 @@ const MEMBERS: Readonly<Partial<Record<Protected, Readonly<Record<string, Values
 };
 
 /** The members that a request cannot omit. */
-const REQUIRED: Readonly<Partial<Record<Protected, readonly string[]>>> = {
+const REQUIRED: Readonly<Partial<Record<Performed, readonly string[]>>> = {
   createKey: ['type'],
   changeKey: ['name'],
   setAllowlist: ['cidrs'],
   createToken: ['documents', 'permissions', 'ttl'],
   verifyToken: ['token'],
   confirmEmail: ['email'],
+  sendConfirmation: ['email'],
+  confirmAddress: ['token'],
   createWebhook: ['url', 'events'],
   publishEvents: ['events'],
   putDocument: ['fields'],
@@ -224,7 +233,7 @@ const QUERY: Readonly<Record<string, Values>> = {
 const BEYOND_SCHEMA = /\\ud800|unknown@|ftp:|user@|X-Service-|192\.0\.2(\.1\/33)?"\]|::\/129|203\.0\.113"|a{60}:0/;
 
 /** The violations that the OpenAPI document finds in a body, or in the value of a query parameter. */
-function documentedViolations(id: Protected, value: unknown, parameter?: string): string[] {
+function documentedViolations(id: Performed, value: unknown, parameter?: string): string[] {
   const { method, path } = operations[id];
   const place = ['paths', path, method.toLowerCase()];
   const json = JSON.parse(JSON.stringify(value));
@@ -245,7 +254,7 @@ const violationsIn = async (answer: ReturnType<typeof perform>): Promise<string[
 const memberOf = (field = ''): string => field.split(/[.[]/)[0] ?? '';
 
 describe('the service and the OpenAPI document', () => {
-  const bodies = Object.entries(MEMBERS) as [Protected, Readonly<Record<string, Values>>][];
+  const bodies = Object.entries(MEMBERS) as [Performed, Readonly<Record<string, Values>>][];
 
   it.each(bodies)('accept only the members and values of the specification: %s', async (id, members) => {
     const scene = await newScene();
@@ -282,9 +291,10 @@ describe('the service and the OpenAPI document', () => {
     expect(answer.body.errors).toContainEqual({ field: 'unknown', detail: 'is not a known field' });
   });
 
-  it.each(protectedOperations)('accept only the query parameters and values of the specification: %s', async (id) => {
+  it.each(performed)('accept only the query parameters and values of the specification: %s', async (id) => {
     const scene = await newScene();
-    const names = ['environment', ...Object.keys(operations[id].query)].filter((name) => name !== 'cursor');
+    const ofCredential = operations[id].callers === 'anyone' ? [] : ['environment'];
+    const names = [...ofCredential, ...Object.keys(operations[id].query)].filter((name) => name !== 'cursor');
     for (const name of [...names, 'unknown']) {
       const [accepted, rejected] = QUERY[name] ?? [[], ['1']];
       const send = (value: unknown) => perform(scene, id, { query: `?${name}=${encodeURIComponent(String(value))}` });

@@ -25,6 +25,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'request.rejected': ['request_id', 'code', 'key_id', 'operation'],
   'request.failed': ['request_id', 'operation'],
   'authorization.failed': ['request_id'],
+  'confirmation.not_sent': ['project_id'],
   'notice.not_sent': ['request_id', 'project_id', 'notice'],
   'sync.push_failed': ['request_id'],
 };

@@ -38,7 +38,10 @@ async function expectSerializable(acts: Acts, prepare = newScene, rejections = R
 }
 
 /** The kind of resource that an operation changes. Operations on different resources do not depend on each other. */
-const resourceOf = (id: Changing): string => operations[id].path.split('/').slice(2, 4).join('/');
+function resourceOf(id: Changing): string {
+  const [, , collection = '', resource] = operations[id].path.split('/');
+  return ['project', 'email-confirmations'].includes(collection) ? 'project' : `${collection}/${resource}`;
+}
 const of =
   (id: Changing, n = 0, headers: Record<string, string> = {}): Act =>
   (scene) =>
@@ -104,7 +107,7 @@ describe('a consumer and a concurrent request', () => {
         detail: { mail: { tags: { project: [projectId] } }, complaint: { complainedRecipients: [{ emailAddress }] } },
       }));
     const report = reporting('works@example.com');
-    for (const id of ['changeProject', 'confirmEmail', 'sendTestEmail'] as const)
+    for (const id of ['changeProject', 'confirmEmail', 'sendTestEmail', 'confirmAddress'] as const)
       await expectSerializable([report, of(id)]);
     const emails = ['works@example.com', 'other@example.com', 'third@example.com'];
     const prepare = sceneAfter(({ admin }) => admin('PATCH', '/v1/project', { body: { emails } }));
@@ -120,7 +123,7 @@ describe('a consumer and a concurrent request', () => {
       for (let n = 0; n < 6; n++) await perform(scene, 'createKey', { n });
       scene.service.clock.skip(EMAIL_WINDOW_MS);
     });
-    for (const id of ['createKey', 'changeProject', 'sendTestEmail'] as const)
+    for (const id of ['createKey', 'changeProject', 'sendTestEmail', 'sendConfirmation', 'confirmAddress'] as const)
       await expectSerializable([summary, of(id, 7)], prepare);
   });
 });

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import { type OperationId, operations } from '../../../lib/http/operations.ts';
-import { memoryService } from '../../support/memory-service.ts';
+import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
+import { memoryService, tokensIn } from '../../support/memory-service.ts';
 import type { Answer, Client } from '../../support/service.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A project with everything that an operation can change. */
 export type Scene = Awaited<ReturnType<typeof buildScene>>;
@@ -10,8 +13,12 @@ async function buildScene() {
   const service = memoryService();
   const { admin, id: projectId, adminKey } = await service.project();
   const create = async (path: string, body: object) => (await admin('POST', path, { body })).body;
-  const email = 'bounced@example.com';
+  const [email, unconfirmed] = ['bounced@example.com', 'new@example.com'];
   await admin('PATCH', '/v1/project', { body: { emails: ['works@example.com', email] } });
+  await service.confirmAddresses(projectId);
+  await admin('PATCH', '/v1/project', { body: { emails: ['works@example.com', email, unconfirmed] } });
+  const [confirmation = ''] = service.emails.flatMap(tokensIn).slice(-1);
+  await service.clock.advance(DAY_MS); // the address can be asked again
   const endpoint = service.endpoint(500);
   const events = ['document.changed'];
   const webhook = await create('/v1/webhooks', { url: endpoint.url, events, documents: ['w:*'] });
@@ -20,6 +27,7 @@ async function buildScene() {
   await admin('PUT', '/v1/documents/doc', { body: { fields: { a: 1 } } });
   const event = await create('/v1/events', { type: 'document.changed', data: { ...CHANGE, document_key: 'w:1' } });
   await service.settle();
+  await service.clock.advance(EMAIL_WINDOW_MS); // all emails can be sent again
   await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { status: 'enabled' } });
   const newToken = () => create('/v1/tokens', { documents: ['*'], permissions: ['read'], ttl: 600 });
   const [token, otherToken] = [await newToken(), await newToken()];
@@ -37,6 +45,8 @@ async function buildScene() {
     token,
     otherToken,
     email,
+    unconfirmed,
+    confirmation,
     eventId: event.id as string,
   };
 }
@@ -76,6 +86,7 @@ const changes = {
   changeProject: (_, n) => ['/v1/project', { name: `Renamed ${n}`, emails: [`new-${n}@example.com`] }],
   sendTestEmail: () => ['/v1/project/test-mail'],
   confirmEmail: ({ email }) => ['/v1/project/confirm-email', { email }],
+  sendConfirmation: ({ unconfirmed }) => ['/v1/project/send-confirmation', { email: unconfirmed }],
   createWebhook: () => ['/v1/webhooks', { url: 'https://example.com/', events: ['sync.completed'] }],
   changeWebhook: ({ webhook }, n) => [`/v1/webhooks/${webhook.id}`, { description: `New ${n}` }],
   deleteWebhook: ({ webhook }) => [`/v1/webhooks/${webhook.id}`],
@@ -102,6 +113,11 @@ const changes = {
   closeConnection: () => ['/v1/connections/phone'],
 } as const satisfies Partial<Record<OperationId, RequestOf>>;
 
+/** A request of each operation for anyone that changes something. */
+const open = {
+  confirmAddress: ({ confirmation }) => ['/v1/email-confirmations', { token: confirmation }],
+} as const satisfies Partial<Record<OperationId, RequestOf>>;
+
 /** A request of each other operation of the API. */
 const reads = {
   listKeys: () => ['/v1/keys'],
@@ -124,13 +140,17 @@ const reads = {
   getDocument: () => ['/v1/documents/doc'],
 } as const satisfies Partial<Record<OperationId, RequestOf>>;
 
-export type Changing = keyof typeof changes;
-export type Protected = Changing | keyof typeof reads;
-const requests: Readonly<Record<Protected, RequestOf>> = { ...changes, ...reads };
+export type Changing = keyof typeof changes | keyof typeof open;
+export type Protected = keyof typeof changes | keyof typeof reads;
+/** An operation with a request. */
+export type Performed = Changing | Protected;
+const requests: Readonly<Record<Performed, RequestOf>> = { ...changes, ...open, ...reads };
 
-export const changing = Object.keys(changes) as Changing[];
+export const changing = Object.keys({ ...changes, ...open }) as Changing[];
 export const reading = Object.keys(reads) as (keyof typeof reads)[];
-export const protectedOperations = Object.keys(requests) as Protected[];
+export const performed = Object.keys(requests) as Performed[];
+/** Those that need a credential. */
+export const protectedOperations = Object.keys({ ...changes, ...reads }) as Protected[];
 
 interface Options {
   headers?: Record<string, string>;
@@ -142,7 +162,7 @@ interface Options {
 }
 
 /** The body of a request of an operation. */
-export function bodyOf(scene: Scene, id: Protected, { n = 0, members }: Options = {}): object | undefined {
+export function bodyOf(scene: Scene, id: Performed, { n = 0, members }: Options = {}): object | undefined {
   const [, given] = requests[id](scene, n);
   return members || given ? { ...given, ...members } : undefined;
 }
@@ -150,7 +170,7 @@ export function bodyOf(scene: Scene, id: Protected, { n = 0, members }: Options 
 /** Sends a request of an operation, by default with the admin key. */
 export function perform(
   scene: Scene,
-  id: Protected,
+  id: Performed,
   { headers = {}, n = 0, client = scene.admin, members, query = '' }: Options = {},
 ): Promise<Answer> {
   const [path] = requests[id](scene, n);
@@ -175,7 +195,8 @@ export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): 
 /** Members with random values, and those about the use of a key. */
 const VOLATILE =
   /^(writeId|hash|hint|secret_hint|token|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|sent|checkpoint)$/;
-const ID = /\b(prj|key|evt|whk|aud|tok|syn)_[A-Za-z0-9]+|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
+const ID =
+  /\b(prj|key|evt|whk|aud|tok|syn)_[A-Za-z0-9]+(?:\.[\w-]{40,})?|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const PARTITION = /(#(?:failed|canceled|skipped|retrying|pending))#\w+/g;
 

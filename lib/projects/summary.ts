@@ -1,0 +1,30 @@
+import type { Told } from './email-budget.ts';
+import { type Email, emailOf, emailTime } from './emails.ts';
+import { recipientsOf } from './mailboxes.ts';
+import type { ProjectRecord } from './project.ts';
+
+/** The email about what was held back. It also goes to the addresses from before a change of the addresses. */
+export function summaryOf(
+  project: ProjectRecord,
+  { since, changes, lines, to }: Told,
+  dashboardUrl: string,
+  now: number,
+): Email {
+  const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
+  return emailOf({
+    project,
+    dashboardUrl,
+    to: recipientsOf(project, now, to),
+    subject: 'Summary of notifications',
+    paragraphs: [
+      `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${emailTime(since)}.`,
+      ...(lines.length > 0 ? [lines.join('\n')] : []),
+      ...(changes > 0
+        ? [
+            `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,
+          ]
+        : []),
+    ],
+    links: [changes > 0 ? ['Open the audit log', '/live/settings'] : ['Open the dashboard', '']],
+  });
+}
