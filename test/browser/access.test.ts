@@ -95,6 +95,7 @@ async function findingsOn(page: Page): Promise<string[]> {
 describe('every page', () => {
   it('fits a phone of 400 pixels, and has nothing that axe-core finds wrong, in both themes', async () => {
     expect.soft(await findingsOn(await dashboard.open())).toEqual([]);
+    expect.soft(await findingsOn(await dashboard.open('/dashboard#/live/confirm-email/none'))).toEqual([]);
     const page = await dashboard.signIn(project.adminKey);
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${service.stack.baseUrl}/dashboard#${place}`);

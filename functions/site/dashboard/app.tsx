@@ -10,6 +10,7 @@ import { Events } from './events/events.tsx';
 import { KeyPage } from './keys/key.tsx';
 import { Keys, NewKey } from './keys/keys.tsx';
 import { Overview } from './overview/overview.tsx';
+import { ConfirmEmail } from './settings/confirm-email.tsx';
 import { Settings } from './settings/settings.tsx';
 import { SignIn } from './settings/sign-in.tsx';
 import { Shell } from './shell.tsx';
@@ -32,6 +33,11 @@ import { NewWebhook } from './webhooks/webhook-form.tsx';
 import { Webhooks } from './webhooks/webhooks.tsx';
 
 export function App() {
+  const [section, token = ''] = usePlace().segments;
+  return section === 'confirm-email' ? <ConfirmEmail token={token} /> : <Dashboard />;
+}
+
+function Dashboard() {
   const { key, notice, ...actions } = useSignInState();
   if (!key) return <SignIn notice={notice} onSignIn={actions.signIn} />;
   return <SignedIn as={key} {...actions} />;

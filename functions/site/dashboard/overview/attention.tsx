@@ -4,8 +4,9 @@ import { Badge, Button, ButtonLink, Link, Warning } from '../components/basics.t
 import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Elapsed, In } from '../components/time.tsx';
 import { expiresSoon, nameOf } from '../keys/keys.tsx';
-import { REASONS, type UndeliverableEmail } from '../settings/undeliverable.tsx';
-import type { Key, Webhook } from '../state/api.ts';
+import { isSilent, unconfirmedIn } from '../settings/unconfirmed.tsx';
+import { REASONS } from '../settings/undeliverable.tsx';
+import type { Key, ResponseOf, Webhook } from '../state/api.ts';
 import { shownOf, useRead } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
@@ -20,12 +21,12 @@ interface AttentionProps {
   /** The stats of the last 24 hours by webhook id, or `undefined` until they are loaded. */
   summaries: ReadonlyMap<string, Summary> | undefined;
   keys: Key[];
-  /** `undefined` until they are loaded. */
-  undeliverable: UndeliverableEmail[] | undefined;
+  /** `null` if the user cannot read it, and `undefined` until it is loaded. */
+  project: ResponseOf<'GET /v1/project'> | null | undefined;
 }
 
 /** Webhooks, email addresses and keys with a problem: the cause, the time and the action of each. */
-export function Attention({ webhooks, summaries, keys, undeliverable }: AttentionProps) {
+export function Attention({ webhooks, summaries, keys, project }: AttentionProps) {
   const [limit, setLimit] = useState(FIRST_ROWS);
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
@@ -69,12 +70,20 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
       time: 'in the last 24 h',
       action: 'View webhook',
     })),
-    ...(undeliverable ?? []).map(({ email, reason, at }) => ({
+    ...(project?.undeliverable_emails ?? []).map(({ email, reason, at }) => ({
       badge: <Badge tone="bad">undeliverable</Badge>,
       name: email,
       to: ['settings'],
       cause: REASONS[reason],
       time: ago(at),
+      action: 'Open settings',
+    })),
+    ...(project ? unconfirmedIn(project) : []).map(({ email, requested_at }) => ({
+      badge: <Warning>unconfirmed</Warning>,
+      name: email,
+      to: ['settings'],
+      cause: project && isSilent(project) ? 'no address receives notifications' : 'its owner has not confirmed it',
+      time: requested_at && ago(requested_at),
       action: 'Open settings',
     })),
     ...keys.filter(expiresSoon).map((key) => ({
@@ -86,7 +95,7 @@ export function Attention({ webhooks, summaries, keys, undeliverable }: Attentio
       action: 'View key',
     })),
   ];
-  if (rows.length === 0) return summaries && undeliverable && <p class="muted">Nothing needs attention.</p>;
+  if (rows.length === 0) return summaries && project !== undefined && <p class="muted">Nothing needs attention.</p>;
   const more = Math.min(MORE_ROWS, rows.length - limit);
   return (
     <>

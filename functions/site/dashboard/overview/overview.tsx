@@ -34,7 +34,7 @@ export function Overview() {
                     webhooks={found}
                     summaries={summaries.value}
                     keys={every.filter(({ type }) => hasEnvironment(type, environment))}
-                    undeliverable={project.value === null ? [] : project.value?.undeliverable_emails}
+                    project={project.value}
                   />
                 )}
               </Await>

@@ -87,8 +87,10 @@ function Entries({ of: entries, next, isOfOne = false }: EntriesProps) {
 }
 
 /** Who made a change without a key. Reports of leaked keys, which release 0.1.0 received, have an address. */
-const authorOf = ({ action, address }: Entry): string =>
-  action === 'webhook.disabled' || address !== null ? 'the service' : 'the operator';
+function authorOf({ action, address }: Entry): string {
+  if (action === 'project.email_confirmed') return 'the owner of the email address';
+  return action === 'webhook.disabled' || address !== null ? 'the service' : 'the operator';
+}
 
 /** The names of the keys, and of the webhooks of this environment, by id. */
 function useNames(): ReadonlyMap<string, string> {

@@ -3,12 +3,13 @@ import { VERSION } from '../../../../lib/version.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Button, Facts, PageTitle, Panel } from '../components/basics.tsx';
 import { Id } from '../components/copyable.tsx';
-import { Await, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
+import { Await, Callout, ProblemNote, RestoredDraft } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import type { ResponseOf } from '../state/api.ts';
 import { useDraft, useSending } from '../state/hooks.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { Audit } from './audit.tsx';
+import { isSilent, Unconfirmed, unconfirmedIn } from './unconfirmed.tsx';
 import { Undeliverable } from './undeliverable.tsx';
 
 type Project = ResponseOf<'GET /v1/project'>;
@@ -23,8 +24,16 @@ export function Settings({ query }: { query: URLSearchParams }) {
         {(loaded) => (
           <>
             <Panel title="Project">
+              {isSilent(loaded) && (
+                <Callout kind="error">
+                  No address of this project receives notifications, for example about failing webhooks.
+                </Callout>
+              )}
               {loaded.undeliverable_emails.map((each) => (
                 <Undeliverable key={each.email} of={each} onConfirm={project.reload} />
+              ))}
+              {unconfirmedIn(loaded).map((each) => (
+                <Unconfirmed key={each.email} of={each} onSend={project.reload} />
               ))}
               <ProjectForm of={loaded} onSave={project.reload} />
             </Panel>
@@ -100,7 +109,7 @@ function ProjectForm({ of: loaded, onSave }: { of: Project; onSave(): void }) {
       <Input label="Name" {...draft.field('name')} value={name} />
       <Input
         label="Email addresses"
-        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change."
+        hint="One to five, separated by commas. They receive an email when a webhook is failing or disabled, and when an admin key or these addresses change. A new address first receives a link that confirms it."
         entries={addressesIn(emails)}
         {...draft.field('emails')}
         value={emails}

@@ -5,7 +5,7 @@ import type { ResponseOf } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 
-export type UndeliverableEmail = ResponseOf<'GET /v1/project'>['undeliverable_emails'][number];
+type UndeliverableEmail = ResponseOf<'GET /v1/project'>['undeliverable_emails'][number];
 
 export const REASONS: Record<UndeliverableEmail['reason'], string> = {
   bounced: 'an email bounced',

@@ -75,8 +75,8 @@ const unsettled = new Map<string, { idempotencyKey: string; sentAt: number }>();
 /** After this time, the same request is a new one, such as a second redelivery. */
 const REPEAT_MS = 10 * 60 * 1000;
 
-/** Calls the API that served this page, with a key, in one environment. */
-export function createCall(key: string, environment: Environment, onUnauthorized: () => void): Call {
+/** Calls the API that served this page, with a key, in one environment. Operations for anyone need neither. */
+export function createCall(key: string | null, environment: Environment | null, onUnauthorized: () => void): Call {
   const call = async (route: string, options: AnyOptions): Promise<Result<unknown>> => {
     const { path = {}, query = {}, body } = options;
     const [method = '', template = ''] = route.split(' ');
@@ -84,7 +84,8 @@ export function createCall(key: string, environment: Environment, onUnauthorized
     for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
       if (value) url.searchParams.set(name, String(value));
     }
-    const headers: Record<string, string> = { ...options.headers, Authorization: `Bearer ${key}` };
+    const credential: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` };
+    const headers: Record<string, string> = { ...options.headers, ...credential };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const request = `${url} ${JSON.stringify([options.headers, body])}`;
     if (takesKey(method, template)) {
@@ -114,6 +115,8 @@ export function createCall(key: string, environment: Environment, onUnauthorized
   };
   return call as Call;
 }
+
+export const callWithoutKey = createCall(null, null, () => {});
 
 /** The value of a response, or `undefined` if it is not JSON, such as a page of a proxy. */
 function jsonIn(text: string): unknown {
