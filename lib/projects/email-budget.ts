@@ -23,7 +23,7 @@ export interface Told {
 }
 
 /** An address, and when the email to it was requested. */
-export interface Asked {
+interface Asked {
   email: string;
   at: number;
 }
