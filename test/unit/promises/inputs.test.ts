@@ -200,7 +200,7 @@ const REQUIRED: Readonly<Partial<Record<Performed, readonly string[]>>> = {
 };
 
 /** Members that a request has in place of another one. The OpenAPI document does not express that one of them is required. */
-const IN_PLACE_OF: Readonly<Partial<Record<Protected, Readonly<Record<string, string>>>>> = {
+const IN_PLACE_OF: Readonly<Partial<Record<Performed, Readonly<Record<string, string>>>>> = {
   sync: { patterns: 'pattern', since: 'known' },
 };
 

@@ -5,6 +5,8 @@ import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import type { Answer, Client } from '../../support/service.ts';
 import { bodyOf, type Changing, changing, newScene, perform, plainJson, type Scene, stateOf } from './scene.ts';
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** A repetition changes nothing, even if another caller has changed the resource since. */
 const HARMLESS = 'ends something that no caller can start again';
 
@@ -21,6 +23,8 @@ const WITHOUT_RECEIPT: Readonly<Partial<Record<Changing, string>>> = {
   closeConnection: 'closes the connection that was opened since',
   sendTestEmail: 'can send another email',
   confirmEmail: 'removes the mark of a later report',
+  sendConfirmation: 'can send another link',
+  confirmAddress: 'confirms the address that was added again',
   deleteWebhook: HARMLESS,
   revokeKey: HARMLESS,
   revokeToken: HARMLESS,
@@ -32,6 +36,11 @@ const LATER: Readonly<Partial<Record<Changing, (scene: Scene, other: Client) => 
   ...{ changeWebhook: same('changeWebhook'), renewConnection: same('closeConnection') },
   closeConnection: same('renewConnection'),
   sendTestEmail: async ({ service }) => service.clock.advance(60_000),
+  sendConfirmation: async ({ service }) => service.clock.advance(DAY_MS),
+  confirmAddress: async ({ unconfirmed }, other) => {
+    for (const emails of [['works@example.com'], ['works@example.com', unconfirmed]])
+      expect((await other('PATCH', '/v1/project', { body: { emails } })).status).toBe(200);
+  },
   confirmEmail: async ({ service, projectId, email }) => {
     await service.clock.advance(EMAIL_WINDOW_MS); // it sends an email
     await service.stopEmails(projectId, email, 'complained');
