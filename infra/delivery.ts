@@ -95,7 +95,7 @@ export class Delivery extends Construct {
       environment: { LANE: lane, ...queueUrls, BASE_URL: baseUrl, DASHBOARD_URL: `${baseUrl}/dashboard` },
       timeout: Duration.seconds(30),
       egress,
-      feedsItself: true, // a run has at most six attempts, and a recovery ends with its window
+      feedsItself: true, // a run has at most six attempts, and a recovery starts each delivery of its window once
     });
     consumeQueue(this.queues[lane], deliver, { maxConcurrency: settings.deliverConcurrency, ...batches });
     // The function connects to untrusted hosts, so it cannot read API keys, and changes only webhooks, deliveries and the budget of
@@ -109,6 +109,7 @@ export class Delivery extends Construct {
       EVENT: ['batch get'],
       HOOK: ['batch get', 'update'],
       AUDIT: ['put'],
+      ...(lane === 'quick' && { RECOVERY: ['batch get', 'update'] }),
     });
     this.schedules.grantSchedule(deliver);
     sender.grant(deliver);

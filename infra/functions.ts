@@ -66,6 +66,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       COUNT: ['update'],
       EVENT: ['get', 'query', 'put'],
       HOOK: ['get', 'batch get', 'query', 'update'],
+      RECOVERY: ['get', 'put', 'update'],
       FIGURES: ['query'],
     },
     memorySize: 1024, // the stats of 100 webhooks are up to 3,100 items to decode
@@ -106,6 +107,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       KEY: ['put', 'delete'],
       COUNT: ['delete'],
       SLOTS: ['delete'],
+      RECOVERY: ['put', 'delete'],
       REVISIONS: ['delete'],
       CHANGES: ['delete'],
       CONNECTION: ['delete'],

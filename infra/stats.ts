@@ -19,7 +19,7 @@ export class Stats extends Construct {
       description: 'Counts what happened to deliveries',
       timeout: Duration.minutes(1),
     });
-    table.grant(this.count, { FIGURES: ['update'] });
+    table.grant(this.count, { FIGURES: ['update'], RECOVERY: ['update'] });
     this.mapping = table.feed(this.count, {
       kind: 'HOOK',
       changes: ['INSERT', 'MODIFY'],

@@ -9,7 +9,7 @@ import {
   UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import { allowsCrossOrigin } from '../lib/http/operation.ts';
+import { allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
 import { methodsOf, operations, operationsByPath } from '../lib/http/operations.ts';
 import { SHARES, shareKey } from '../lib/projects/project.ts';
 import { pinLogicalId } from './logical-ids.ts';
@@ -20,11 +20,18 @@ const OF_PUBLIC = { throttlingRateLimit: 25, throttlingBurstLimit: 250 };
 /** The throttle of a preflight. Browsers cache the response per URL, so each document costs every browser client one request. */
 const OF_PREFLIGHT = { throttlingRateLimit: 250, throttlingBurstLimit: 500 };
 
-/** Reads of many partitions of the table: 72 for a page of events, 16 for a log, 80 for a count, and one for each webhook in stats. */
-const COSTLY = [operations.listEvents, operations.listDeliveries, operations.countRecovery, operations.getStats];
-
-/** The requests per second of a share to each method of a costly read. The burst is twice the rate. */
-const COSTLY_PER_SECOND = 50;
+/**
+ * Operations that read many partitions of the table, with the requests per second of a share to each of their methods: 72 partitions
+ * for a page of events, 16 for a log, one for each webhook in stats, and 16 for each of five statuses in the count of a recovery, which
+ * can need 1,250 read units. The burst is twice the rate.
+ */
+const COSTLY = [
+  [operations.listEvents, 50],
+  [operations.listDeliveries, 50],
+  [operations.getStats, 50],
+  [operations.getRecovery, 10],
+  [operations.recover, 10],
+] as const satisfies (readonly [Operation, number])[];
 
 /**
  * The throttles of all methods without the authorizer. A limit of the stage applies to each of its methods (API Gateway
@@ -53,16 +60,19 @@ export const sharePrefix = (stackName: string): string =>
 export const burstOf = (ratePerSecond: number): number => Math.min(2 * ratePerSecond, 5000);
 
 /**
- * The throttles of costly reads. Each share has its own, so that a project that polls a list does not affect other projects
+ * The throttles of costly operations. Each share has its own, so that a project that polls a list does not affect other projects
  * (API Gateway Developer Guide, "Per-client or per-method throttling limits that you set in a usage plan").
  */
 function costlyThrottles({ methods }: RestApi, perSecond: number): ThrottlingPerMethod[] {
-  const rateLimit = Math.min(COSTLY_PER_SECOND, perSecond);
-  const throttle = { rateLimit, burstLimit: burstOf(rateLimit) };
-  const costly = COSTLY.flatMap((operation) => methodsOf(operation).map((method) => `${operation.path} ${method}`));
-  return methods
-    .filter(({ resource, httpMethod }) => costly.includes(`${resource.path} ${httpMethod}`))
-    .map((method) => ({ method, throttle }));
+  const rates = new Map(
+    COSTLY.flatMap(([operation, rate]) => methodsOf(operation).map((method) => [`${operation.path} ${method}`, rate])),
+  );
+  return methods.flatMap((method) => {
+    const rate = rates.get(`${method.resource.path} ${method.httpMethod}`);
+    if (rate === undefined) return [];
+    const rateLimit = Math.min(rate, perSecond);
+    return { method, throttle: { rateLimit, burstLimit: burstOf(rateLimit) } };
+  });
 }
 
 /** The shares of the API, each with its own throttle. The authorizer returns the share of a request. */

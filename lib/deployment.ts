@@ -40,6 +40,7 @@ export type ItemKind =
   | 'HOOK'
   | 'FIGURES'
   | 'SLOTS'
+  | 'RECOVERY'
   | 'DOCS'
   | 'REVISIONS'
   | 'CHANGES'

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 
 /** Prefixes of the resource ids (opaque to clients). */
-export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok' | 'aud';
+export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok' | 'aud' | 'rec';
 
 /** A source of randomness, which returns that many unpredictable bytes. */
 export type Random = (bytes: number) => Uint8Array;

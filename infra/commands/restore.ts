@@ -64,9 +64,9 @@ The old table stays as it is.
     if (values.resume) {
       if (!service.tableName.endsWith(restoredName('', at)))
         throw new UserError(`The stack uses the table ${service.tableName}. Deploy it with the restored table first.`);
-      const { deliveries, events, connections } = await resume(shell, service, at - minutes * 60_000);
+      const { deliveries, recoveries, events, connections } = await resume(shell, service, at - minutes * 60_000);
       return shell.print(
-        `Queued ${deliveries} deliveries in progress, ${events} events and ${connections} checks of connections.\n`,
+        `Queued ${deliveries} deliveries in progress, ${recoveries} recoveries, ${events} events and ${connections} checks of connections.\n`,
       );
     }
     const isWritten = readDeployment(shell.deploymentFile)?.stackName === stack; // before the restore, which takes an hour

@@ -3,11 +3,12 @@ import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { itemKey } from '../../lib/aws/items.ts';
 import { toDelivery } from '../../lib/deliveries/log-store.ts';
-import { firstMessage } from '../../lib/deliveries/messages.ts';
+import { firstMessage, groupOf, type QueueMessage } from '../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../lib/deliveries/record.ts';
+import { pageMessage, type RecoveryRecord } from '../../lib/deliveries/recovery-record.ts';
 import { UNDER_WAY } from '../../lib/deliveries/retry-schedule.ts';
 import type { ItemKind } from '../../lib/deployment.ts';
-import type { ConnectionRecord } from '../../lib/documents/connections.ts';
+import type { CheckMessage, ConnectionRecord } from '../../lib/documents/connections.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
@@ -28,10 +29,12 @@ const MESSAGES = 10;
  * - A run without an attempt gets its first message.
  * - Events since `sinceMs` pass the fan-out again, because the copied table contains no sign of messages before the first attempt.
  * - Each connection gets a check.
+ * - Each recovery that had not ended gets the message of its next page.
  */
 export async function resume(shell: Shell, service: Deployment, sinceMs: number) {
   const spaces = new Map<string, Space>();
   const found: DeliveryRecord[] = [];
+  const running: (RecoveryRecord & { webhookId: string })[] = [];
   let events = 0;
   let connections = 0;
   let failed = 0;
@@ -42,6 +45,10 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
       spaces.set(String(sk?.S), { projectId, environment } as Space);
     }
     found.push(...itemsOf('HOOK').map((item) => toDelivery(unmarshall(item))));
+    for (const item of itemsOf('RECOVERY')) {
+      const [, webhookId = ''] = String(item.pk?.S).split('#');
+      running.push({ ...(unmarshall(item) as RecoveryRecord), webhookId });
+    }
     const checks = itemsOf('CONNECTION').map((item) => {
       const { id, projectId, environment } = unmarshall(item) as ConnectionRecord;
       return { connectionId: id, projectId, environment };
@@ -55,25 +62,31 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
   const attempted = deliveries.filter(({ attempt }) => attempt > 0);
   for (const some of parts(attempted, WRITES))
     await Promise.all(some.map((delivery) => markUnqueued(shell, service.tableName, delivery)));
-  const messages = deliveries.map(({ webhookId, eventId, run, attempt, attempts }) => {
+  const messages = deliveries.map(({ webhookId, eventId, run, recovery, attempt, attempts }) => {
     const trigger = attempts.at(-1)?.trigger ?? 'schedule';
-    const first = firstMessage(spaces.get(webhookId) as Space, webhookId, eventId, { run, trigger });
+    const first = firstMessage(spaces.get(webhookId) as Space, webhookId, eventId, { run, trigger, recovery });
     return { ...first, attempt: Math.max(attempt, 1) };
   });
-  await send(shell, service.deliveriesUrl, messages);
+  const pages = running.flatMap(({ webhookId, ...recovery }) => {
+    const space = spaces.get(webhookId);
+    return space ? [pageMessage({ ...space, id: webhookId }, recovery)] : [];
+  });
+  await send(shell, service.deliveriesUrl, [...messages, ...pages]);
   requireHandled(service, failed);
-  return { deliveries: deliveries.length, events, connections };
+  return { deliveries: deliveries.length, recoveries: pages.length, events, connections };
 }
 
-/** Webhooks, connections, deliveries under way, and events since a time. */
+/** Webhooks, connections, deliveries under way, recoveries without an end, and events since a time. */
 const WAITING = {
   FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
-    OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))`,
+    OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))
+    OR (begins_with(pk, :recovery) AND attribute_not_exists(endedAt))`,
   ExpressionAttributeNames: { '#at': 'at', '#status': 'status' },
 };
 const WAITING_VALUES = {
   ':hooks': 'HOOKS#',
   ':hook': 'HOOK#',
+  ':recovery': 'RECOVERY#',
   ':connection': 'CONNECTION#',
   ':event': 'EVENT#',
   ':pending': UNDER_WAY[0],
@@ -101,12 +114,16 @@ async function markUnqueued(
     });
 }
 
-async function send({ client }: Shell, QueueUrl: string, messages: readonly Record<string, unknown>[]): Promise<void> {
+async function send(
+  { client }: Shell,
+  QueueUrl: string,
+  messages: readonly (QueueMessage | CheckMessage)[],
+): Promise<void> {
   for (const some of parts(messages, MESSAGES)) {
     const Entries = some.map((message, i) => ({
       Id: String(i),
       MessageBody: JSON.stringify(message),
-      ...(message.webhookId !== undefined && { MessageGroupId: String(message.webhookId) }),
+      ...(!('connectionId' in message) && { MessageGroupId: groupOf(message) }),
     }));
     const { Failed = [] } = await client(SQSClient).send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     if (Failed.length > 0)

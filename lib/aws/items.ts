@@ -22,6 +22,7 @@ import type { Space } from '../space.ts';
  *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; LOG_PARTITIONS below)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
  *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
+ *   recovery of a webhook GetItem   RECOVERY#<whk>           RECOVERY     (the current or last one)
  *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
  *   document              GetItem   DOCS#<prj>#<env>         <document_key> (deleted documents stay as stubs)
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
@@ -61,6 +62,7 @@ export const itemKey = {
     key('HOOK', `${webhookId}#${partition}`, eventId),
   stats: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
   slots: (webhookId: string) => key('SLOTS', webhookId, 'SLOTS'),
+  recovery: (webhookId: string) => key('RECOVERY', webhookId, 'RECOVERY'),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   change: (space: Space, partition: string, entry: string) => key('CHANGES', `${spaceOf(space)}#${partition}`, entry),

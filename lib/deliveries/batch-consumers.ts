@@ -9,6 +9,7 @@ import type { DeliveryMessage } from './messages.ts';
 import { laneQueues, retries } from './queue-store.ts';
 import { earlyTurn, type SlotRequest, type Turn } from './rate-limit.ts';
 import { takeSlots } from './rate-limit-store.ts';
+import { recoveries } from './recovery-store.ts';
 import { deliveries } from './store.ts';
 
 /** What the handling of a batch of messages needs. The messages of a batch share it. */
@@ -26,6 +27,7 @@ export function batches(backend: Backend, post: HttpPost) {
     send,
     retry: retries(backend, lane, send),
     emails: projectEmails(backend),
+    recoveries: recoveries(table),
   };
   return () => ({
     ...lasting,

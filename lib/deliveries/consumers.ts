@@ -4,10 +4,10 @@ import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import type { HttpPost } from '../aws/http-post.ts';
 import { countAttempt, publishMetrics } from '../aws/metrics.ts';
-import { allDone } from '../concurrency.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { type Batch, batches } from './batch-consumers.ts';
 import { type DeliverResult, deliver } from './deliver.ts';
+import { allDone } from '../concurrency.ts';
 import {
   attemptName,
   type DeliveryMessage,
@@ -15,10 +15,9 @@ import {
   isDelivery,
   parseMessage,
   type QueueMessage,
-  type RecoverMessage,
   type SpreadMessage,
 } from './messages.ts';
-import { stuckBefore } from './recovery.ts';
+import { recoverPage } from './recovery-consumers.ts';
 import type { DeliveryContext } from './store.ts';
 
 /**
@@ -76,28 +75,6 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
 }
 
 /**
- * Handles one second of a recovery, by the current limit of the webhook, and queues the message for the next one. Sends the
- * messages of the runs before it records them, so that they record themselves if a later step is lost. A repetition is harmless,
- * because redelivered deliveries are no longer recoverable. The recovery ends if the webhook is disabled or deleted.
- */
-async function recoverPage({ recover }: RecoverMessage, { store, send, clock }: Batch): Promise<void> {
-  const { webhookId, projectId, environment, since, until, endedSince, perSecond, from } = recover;
-  const webhook = await store.webhook(recover, webhookId);
-  if (webhook?.status !== 'enabled')
-    return store.extendOutage({ projectId, environment, id: webhookId }, endedSince ?? since);
-  const window = { since, until, endedSince, stuckBefore: stuckBefore(clock()) };
-  const limit = Math.min(perSecond, webhook.maxPerSecond ?? perSecond);
-  const { deliveries, next } = await store.recoverable(webhookId, { ...window, limit, from });
-  const again = (run: number) => ({ run: run + 1, trigger: 'recovery' }) as const;
-  await send(
-    'quick',
-    deliveries.map(({ eventId, run }) => firstMessage(recover, webhookId, eventId, again(run))),
-  );
-  await allDone(deliveries.map((delivery) => store.startRun(delivery, delivery.run + 1, clock())));
-  if (next !== undefined) await send('quick', [{ recover: { ...recover, from: next } }], 1);
-}
-
-/**
  * Starts the deliveries of an event to a part of its webhooks. A repetition is harmless, because a recorded attempt is not made
  * again.
  */
@@ -133,7 +110,7 @@ function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch)
   log[isFailure ? 'warn' : 'info']('delivery.attempted', { ...delivery, ...outcome });
 }
 
-/** The fields that name a delivery, the webhook of a recovery or an event in the log. */
+/** The fields that name a delivery, a recovery or an event in the log. */
 function fieldsOf(message: QueueMessage): Record<string, unknown> {
   if ('spread' in message) {
     const { projectId, environment, eventId } = message.spread;
@@ -141,6 +118,6 @@ function fieldsOf(message: QueueMessage): Record<string, unknown> {
   }
   const { projectId, environment, webhookId } = 'recover' in message ? message.recover : message;
   const webhook = { project_id: projectId, environment, webhook_id: webhookId };
-  if ('recover' in message) return webhook;
+  if ('recover' in message) return { ...webhook, recovery_id: message.recover.recoveryId };
   return { ...webhook, event_id: message.eventId, run: message.run, attempt: message.attempt };
 }

@@ -6,8 +6,9 @@ import { type Due, isUnderWay, retryAfter } from './retry-schedule.ts';
 
 /**
  * The task of a message, derived from the stored data. `drop`: nothing is left to do. `requeue`: the attempt is recorded, but its
- * retry may not be queued. `cancel`: the webhook is disabled. `skip`: the project is suspended. `notify`: the delivery disabled the webhook, but its email may not
- * be sent. `defer`: the endpoint belongs in a slower lane. `send`: make the attempt.
+ * retry may not be queued. `cancel`: the webhook is disabled, or the project is suspended. `skip`: the project is suspended, and
+ * nothing was sent of the event. `notify`: the delivery disabled the webhook, but its email may not be sent. `defer`: the endpoint
+ * belongs in a slower lane. `send`: make the attempt.
  */
 export type Task = 'drop' | 'requeue' | 'cancel' | 'skip' | 'notify' | 'defer' | 'send';
 
@@ -24,7 +25,7 @@ export function taskOf(
     if (isLastOf(message, delivery) && delivery.retryPending) return 'requeue';
     return isLastOf(message, delivery) && isEmailOwed(message, webhook) ? 'notify' : 'drop';
   }
-  if (isSuspended) return message.attempt === 1 ? 'skip' : 'cancel';
+  if (isSuspended) return message.run === 0 && message.attempt === 1 ? 'skip' : 'cancel';
   if (webhook.status === 'disabled' && !isTest) return 'cancel';
   return isDeferred ? 'defer' : 'send';
 }

@@ -114,6 +114,7 @@ export function endpoints(table: Table) {
         updatedAt: nowMs,
         disabledReason: 'deliveries_failed',
         disabledBy: runKey(run),
+        recoveryId: undefined,
         failingSince: initially(attempt.at),
         undeliveredSince: initially(attempt.at),
       };

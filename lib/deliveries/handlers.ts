@@ -2,19 +2,19 @@ import type { Backend } from '../aws/backend.ts';
 import { eventStore } from '../events/store.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
-import { invalid, notFound, Problem } from '../http/problems.ts';
+import { notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { auditing } from '../projects/audit-store.ts';
-import { applyChange } from '../webhooks/change-handlers.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { pendingDelivery } from './fan-out.ts';
 import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
-import { type deliveryOperations, isReversed, REVERSED } from './operations.ts';
+import type { deliveryOperations } from './operations.ts';
 import { laneQueues } from './queue-store.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource } from './record.ts';
-import { RECOVERY_DELAY_SECONDS, recoveryOf, stuckBefore, type Window, windowOf } from './recovery.ts';
+import { stuckBefore } from './recovery.ts';
+import { recoveryHandlers } from './recovery-handlers.ts';
+import { isUnderWay } from './retry-schedule.ts';
 import { statsHandlers } from './stats-handlers.ts';
 
 type DeliveryHandlers = Pick<Handlers<'webhooks'>, keyof typeof deliveryOperations | 'listEventDeliveries'>;
@@ -26,9 +26,6 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const deliveries = deliveryLog(table);
   const cursors = cursorsOf(table, random);
   const send = laneQueues(backend);
-  const audited = auditing(backend);
-  const countIn = (webhookId: string, window: Window) =>
-    deliveries.countRecoverable(webhookId, { ...window, stuckBefore: stuckBefore(clock()) });
 
   async function pending(webhook: WebhookRecord, eventId: string): Promise<DeliveryRecord | undefined> {
     const event = await events.get(webhook, eventId);
@@ -37,6 +34,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
 
   return {
     ...statsHandlers(backend),
+    ...recoveryHandlers(backend),
 
     async listDeliveries(request) {
       const { path, query, space } = request;
@@ -96,39 +94,12 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
           'Wait for the first attempt. After 24 hours without one, you can redeliver the event.',
         );
       if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
-      const run = delivery.run + 1;
+      // A recovery counts the result of its run. If the redelivery replaces that run, it counts the result of the redelivery.
+      const run = { run: delivery.run + 1, recovery: isUnderWay(delivery.status) ? delivery.recovery : undefined };
       const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
-      await send('quick', [firstMessage(space, id, event_id, { run, trigger: 'redelivery' })]);
+      await send('quick', [firstMessage(space, id, event_id, { ...run, trigger: 'redelivery' })]);
       await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
       return response;
-    },
-
-    async countRecovery({ path: { id }, query, space }) {
-      if (isReversed(query)) return invalid([REVERSED]);
-      const webhook = await webhooks.get(space, id);
-      if (!webhook) return notFound('webhook');
-      return { body: { count: await countIn(id, windowOf(webhook, query, clock())) } };
-    },
-
-    // Determines the window before it enables the webhook. Enables it first, because messages to a disabled webhook are canceled.
-    // A crash in between loses nothing, and a repeated request continues.
-    async recover(request) {
-      const { path, body, space } = request;
-      const { id } = path;
-      const { enable, per_second: perSecond, ...requested } = body;
-      const webhook = await webhooks.get(space, id);
-      if (!webhook) return notFound('webhook');
-      if (webhook.status === 'disabled') {
-        if (!enable) return new Problem('conflict', 'Enable the webhook first, or pass "enable": true.');
-        const enabled = await applyChange(backend, space, id, { status: 'enabled' }, (entry) =>
-          audited(request, entry),
-        );
-        if (enabled instanceof Problem) return enabled;
-      }
-      const window = windowOf(webhook, requested, clock());
-      const count = await countIn(id, window);
-      await send('quick', [recoveryOf(webhook, window, perSecond)], RECOVERY_DELAY_SECONDS);
-      return { body: { count } };
     },
   };
 }

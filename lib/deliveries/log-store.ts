@@ -1,4 +1,4 @@
-import { areAsGiven, isAbsent, isAtLeast, isBelow, update, withoutFirst } from '../aws/expressions.ts';
+import { areAsGiven, isAbsent, isAtLeast, isBelow, isOneOf, update, withoutFirst } from '../aws/expressions.ts';
 import {
   type Item,
   type ItemKey,
@@ -13,9 +13,9 @@ import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
 import type { EventType } from '../events/types.ts';
-import type { RecoveryPosition } from './messages.ts';
-import { type DeliveryRecord, KEPT_ATTEMPTS } from './record.ts';
+import { type DeliveryRecord, KEPT_ATTEMPTS, type RunId } from './record.ts';
 import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery.ts';
+import type { RecoveryPosition } from './recovery-record.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
 
 /** The members of the key are not stored twice, because each byte is billed for 30 days. */
@@ -45,10 +45,11 @@ export function deliveryLog(table: Table) {
 
     list,
 
-    /** Returns up to `limit` deliveries. `next` is the position of the next page, if there is one. */
+    /** Returns up to `limit` deliveries of a window. `next` is the position of the next page, if there is one. */
     async recoverable(
       webhookId: string,
-      { from, limit, ...window }: RecoveryWindow & { limit: number; from?: RecoveryPosition | undefined },
+      window: RecoverableWindow,
+      { from, limit }: { from?: RecoveryPosition | undefined; limit: number },
     ): Promise<{ deliveries: DeliveryRecord[]; next: RecoveryPosition | undefined }> {
       let position = from ?? startOf(RECOVERED_STATUSES[0]);
       while (position) {
@@ -63,23 +64,33 @@ export function deliveryLog(table: Table) {
       return { deliveries: [], next: undefined };
     },
 
-    /** Counts the deliveries of a recovery. The count is exact up to 32 MB of the index per status, and a lower bound beyond that. */
-    async countRecoverable(webhookId: string, window: RecoveryWindow): Promise<number> {
-      const queries = RECOVERED_STATUSES.flatMap((status) => logQueries(webhookId, { status, ...window }));
-      const pages = queries.map(({ query }) => table.queryPages({ ...query, Select: 'COUNT' }, COUNTED_PAGES));
-      return (await Promise.all(pages)).reduce((sum, { count }) => sum + count, 0);
+    /**
+     * Counts the deliveries of a window. The count is a lower bound if it is above 10,000, or if more deliveries of one status are
+     * undelivered in that time. It reads at most one page for each partition and status, and the newest deliveries first.
+     */
+    async countRecoverable(webhookId: string, window: RecoverableWindow): Promise<number> {
+      let sum = 0;
+      for (const status of RECOVERED_STATUSES) {
+        const newest = { Select: 'COUNT', Limit: COUNTED_OF_PARTITION, ScanIndexForward: false } as const;
+        const queries = logQueries(webhookId, { status, ...window }).map(({ query }) => query);
+        const pages = await Promise.all(queries.map((query) => table.query({ ...query, ...newest })));
+        sum += pages.reduce((total, { count }) => total + count, 0);
+        if (sum > COUNTED) break;
+      }
+      return sum;
     },
 
     /** Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept. */
     async startRun(
       { webhookId, eventId, attempts }: DeliveryRecord,
-      run: number,
+      { run, recovery }: Pick<RunId, 'run' | 'recovery'>,
       nowMs: number,
       also: readonly Write[] = [],
     ): Promise<void> {
       const surplus = attempts.length - KEPT_ATTEMPTS;
       const values = {
         run,
+        recovery,
         attempt: 0,
         status: 'pending',
         ...statusIndexEntry(webhookId, eventId, 'pending'),
@@ -101,12 +112,12 @@ export function deliveryLog(table: Table) {
     { limit, after, ...filter }: LogFilter & { limit: number; after?: string | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
     const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
-    const { status, stuckBefore } = filter;
+    const { status, stuckBefore, recoveryId } = filter;
     if (!indexed(status)) return { deliveries: items.map(toDelivery), next };
     const ids = items.map(({ sk }) => String(sk));
     const current = await ofWebhook(webhookId, ids); // because the index can be late
     const isListed = (delivery: DeliveryRecord): boolean =>
-      stuckBefore === undefined ? delivery.status === status : isRecoverable(delivery, stuckBefore);
+      stuckBefore === undefined ? delivery.status === status : isRecoverable(delivery, { stuckBefore, recoveryId });
     return { deliveries: current.filter(isListed), next };
   }
 
@@ -119,31 +130,35 @@ export function deliveryLog(table: Table) {
   }
 }
 
-/** The maximum pages of 1 MB per partition for a count. Each has about 5,000 entries. */
-const COUNTED_PAGES = 2;
+/** A count is exact up to this number of deliveries of each status. */
+const COUNTED = 10_000;
+/** The entries that a count reads of a partition. Hashing spreads 10,000 deliveries evenly enough, by five standard deviations. */
+const COUNTED_OF_PARTITION = 750;
 
-/** Which deliveries of a webhook. The last two members are only for a recovery of one status. */
-export interface LogFilter {
-  /** Only deliveries of events at this time or later, and before `until`. */
-  since?: number | undefined;
-  until?: number | undefined;
+/** The deliveries that a recovery redelivers. */
+export interface RecoverableWindow extends RecoveryWindow {
+  /** Those in progress are included only if they were due before this time. */
+  stuckBefore: number;
+  /** The recovery. Without it, the deliveries that it started are included. */
+  recoveryId?: string | undefined;
+}
+
+/** Which deliveries of a webhook. With `stuckBefore`, only those of one status that a recovery redelivers. */
+export interface LogFilter extends Partial<RecoverableWindow> {
   status?: DeliveryStatus | undefined;
   type?: EventType | undefined;
-  /** Only recoverable deliveries: no tests, and those in progress only if they were due before this time. */
-  stuckBefore?: number;
-  /** Only deliveries that ended at this time or later. */
-  endedSince?: number | undefined;
 }
 
 /** The status for which deliveries are read from the index, which does not contain those that succeeded. */
 const indexed = (status: DeliveryStatus | undefined) => (status === 'succeeded' ? undefined : status);
 
 /** The queries of the partitions of a log or of the index, eventually consistent at half the price. An empty window has none. */
-function logQueries(webhookId: string, { status, type, stuckBefore, endedSince, ...window }: LogFilter) {
+function logQueries(webhookId: string, filter: LogFilter) {
+  const { status, type, stuckBefore, endedSince, types, since, until } = filter;
   const ofIndex = indexed(status);
   const filters = areAsGiven({ eventType: type, status: ofIndex ? undefined : status });
   if (ofIndex && stuckBefore !== undefined) {
-    filters.push(isAbsent('test'));
+    filters.push(isAbsent('test'), ...(types ? [isOneOf('eventType', types)] : []));
     if (isUnderWay(ofIndex)) filters.push(isBelow('nextAttemptAt', stuckBefore));
     else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
   }
@@ -151,5 +166,5 @@ function logQueries(webhookId: string, { status, type, stuckBefore, endedSince, 
     const byStatus = ofIndex && statusPartition(webhookId, partition, ofIndex);
     return (id: string) => ({ ...itemKey.deliveryIn(webhookId, partition, id), ...(byStatus && { byStatus }) });
   });
-  return idQueries('evt', window, keysOf, filters, { ConsistentRead: false });
+  return idQueries('evt', { since, until }, keysOf, filters, { ConsistentRead: false });
 }

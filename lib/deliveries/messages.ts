@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { LANES } from './lanes.ts';
-import { DELIVERY_STATUSES, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
+import { MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
 
 /** The maximum body size of an event in its message. Ten of them stay within 64 KB, which SQS bills as one request. */
 const MAX_CARRIED_BYTES = 2048;
@@ -33,6 +33,8 @@ export const DeliveryMessage = v.strictObject({
   run: v.pipe(v.number(), v.integer(), v.minValue(0)),
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ATTEMPTS)),
   trigger: v.picklist(TRIGGERS),
+  /** The recovery that the run belongs to. */
+  recovery: v.optional(v.string()),
   event: v.optional(CarriedEvent),
   slot: v.optional(Slot),
 });
@@ -48,9 +50,13 @@ export function firstMessage(
   { projectId, environment }: Space,
   webhookId: string,
   eventId: string,
-  { run = 0, trigger = 'schedule', event }: { run?: number; trigger?: Trigger; event?: CarriedEvent | undefined } = {},
+  {
+    run = 0,
+    trigger = 'schedule',
+    ...more
+  }: { run?: number; trigger?: Trigger; event?: CarriedEvent | undefined; recovery?: string | undefined } = {},
 ): DeliveryMessage {
-  return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger, ...(event && { event }) };
+  return { webhookId, eventId, projectId, environment, run, attempt: 1, trigger, ...more };
 }
 
 /** An event as its messages carry it, or `undefined` if it is too large. */
@@ -68,22 +74,15 @@ export function nextMessage({ event: _, slot: __, ...message }: DeliveryMessage)
   return { ...message, attempt: message.attempt + 1 };
 }
 
-/** The position of a recovery, which processes one status after the other. */
-const RecoveryPosition = v.strictObject({ status: v.picklist(DELIVERY_STATUSES), after: v.optional(v.string()) });
-export type RecoveryPosition = v.InferOutput<typeof RecoveryPosition>;
-
-/** One page of `recover`: the next one is a message again, so no request or function runs for long. */
+/** One page of a recovery: the next one is a message again, so no request or function runs for long. */
 export const RecoverMessage = v.strictObject({
   recover: v.strictObject({
     webhookId: v.string(),
     projectId: v.string(),
     environment: v.picklist(ENVIRONMENTS),
-    since: v.number(),
-    until: v.number(),
-    endedSince: v.optional(v.number()),
-    /** Deliveries in a second. */
-    perSecond: v.pipe(v.number(), v.integer(), v.minValue(1)),
-    from: v.optional(RecoveryPosition),
+    recoveryId: v.string(),
+    /** The number of the page. The record of the recovery contains its position. */
+    page: v.pipe(v.number(), v.integer(), v.minValue(0)),
   }),
 });
 export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;

@@ -4,11 +4,10 @@ import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
 import { eventParameter, webhookParameter } from '../http/path-parameters.ts';
 import { idOf } from '../ids.ts';
-import { described, integer, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
+import { described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
-import { MAX_PER_SECOND } from './rate-limit.ts';
 import { DeliveryResource } from './record.ts';
-import { DEFAULT_PER_SECOND } from './recovery.ts';
+import { recoveryOperations } from './recovery-operations.ts';
 import { DELIVERY_STATUSES } from './retry-schedule.ts';
 import { type Counter, PERIODS } from './stats.ts';
 
@@ -58,43 +57,6 @@ const StatsResource = resource('Stats', {
   ),
 });
 
-const since = described(
-  timestampInput,
-  'Deliveries of events at this time or later. The default window starts at the first failed attempt or pause since the last success, and covers everything if there is none.',
-);
-const until = described(timestampInput, 'Only deliveries of events before this time. The default is now.');
-const window = { since: v.optional(since), until: v.optional(until) };
-
-/** A window that ends before it starts is a mistake. */
-export const isReversed = ({ since = 0, until }: { since?: number | undefined; until?: number | undefined }): boolean =>
-  until !== undefined && until < since;
-export const REVERSED = { field: 'until', detail: 'must not be before since' } as const;
-
-const Recover = v.pipe(
-  v.strictObject({
-    ...window,
-    per_second: v.optional(
-      described(
-        integer(1, MAX_PER_SECOND),
-        `Deliveries per second. The default is ${DEFAULT_PER_SECOND}. A lower \`max_per_second\` of the webhook takes precedence.`,
-      ),
-    ),
-    enable: v.optional(
-      described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
-    ),
-  }),
-  v.forward(
-    v.partialCheck([['since'], ['until']], (given) => !isReversed(given), REVERSED.detail),
-    [REVERSED.field],
-  ),
-);
-const Recovered = v.object({
-  count: described(
-    wholeNumber(),
-    'The number of deliveries in the recovery. Above 100,000 of one status, it is a lower bound. Deliveries that are `pending` before any attempt are not included. After 24 hours, you can redeliver each of them.',
-  ),
-});
-
 export const deliveryOperations = {
   listDeliveries: operation({
     ...webhook,
@@ -134,24 +96,7 @@ export const deliveryOperations = {
     problems: ['conflict'],
     idempotencyKey: true,
   }),
-  countRecovery: operation({
-    ...webhook,
-    method: 'GET',
-    path: '/v1/webhooks/{id}/recover',
-    summary: 'Count the deliveries that a recovery would redeliver',
-    query: window,
-    responses: { 200: Recovered },
-  }),
-  recover: operation({
-    ...webhook,
-    method: 'POST',
-    path: '/v1/webhooks/{id}/recover',
-    summary: 'Recover failed, canceled and skipped deliveries, and optionally enable the webhook',
-    body: Recover,
-    responses: { 202: Recovered },
-    problems: ['conflict'],
-    idempotencyKey: true,
-  }),
+  ...recoveryOperations,
   getStats: operation({
     ...webhooks,
     method: 'GET',

@@ -14,6 +14,8 @@ export interface DeliveryRecord {
   test?: boolean | undefined;
   status: DeliveryStatus;
   run: number;
+  /** The recovery that counts this run. */
+  recovery?: string | undefined;
   /** Number of the last recorded attempt of this run. */
   attempt: number;
   attempts: Attempt[];
@@ -29,7 +31,7 @@ export interface DeliveryRecord {
 export const KEPT_ATTEMPTS = 24;
 
 /** Names one run through the schedule of one delivery. */
-export type RunId = Pick<DeliveryRecord, 'webhookId' | 'eventId' | 'run'>;
+export type RunId = Pick<DeliveryRecord, 'webhookId' | 'eventId' | 'run' | 'recovery'>;
 
 /** Identifies a run among the deliveries of its webhook. */
 export const runKey = ({ eventId, run }: Pick<RunId, 'eventId' | 'run'>): string => `${eventId}#${run}`;

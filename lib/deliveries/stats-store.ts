@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { any, type Condition, increased, isAbsent, isBelow, update } from '../aws/expressions.ts';
-import { type Item, itemKey, timeToLive } from '../aws/items.ts';
+import { all, any, areAsGiven, increased, isAbsent, isBelow, update } from '../aws/expressions.ts';
+import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
-import type { Write } from '../aws/writes.ts';
+import type { RecoveryTally } from './recovery-tally.ts';
 import {
   COUNT_NAMES,
   type Counts,
@@ -26,25 +26,14 @@ const SEQUENCE_DIGITS = 40;
 export function stats(table: Table) {
   return {
     /** Adds changes that the stats do not include yet, so a repetition is harmless. `shard` is the shard of the changes. */
-    async add({ webhookId, period, start, entries }: Tally, shard: string): Promise<void> {
-      const position = positionOf(shard);
-      const key = itemKey.stats(webhookId, period, start);
+    add({ webhookId, period, start, entries }: Tally, shard: string): Promise<void> {
       const expires = timeToLive(start + PERIOD_MS[period] + STATS_KEPT_MS[period]);
-      const writeOf = (rest: Tally['entries'], last: string, condition: Condition): Write => {
-        const counts = Object.entries(sumOf(rest)).map(([name, count]) => [name, increased(count)]);
-        return update(key, { ...Object.fromEntries(counts), [position]: last, expires }, condition);
-      };
-      let rest = entries.map((entry) => ({ ...entry, sequence: entry.sequence.padStart(SEQUENCE_DIGITS, '0') }));
-      for (;;) {
-        const [first, last] = [rest.at(0), rest.at(-1)];
-        if (!first || !last) return;
-        const isAfter = any(isAbsent(position), isBelow(position, first.sequence));
-        const [rejected] = await table.write([writeOf(rest, last.sequence, isAfter)]);
-        if (!rejected) return;
-        const counted = String(rejected.item?.[position]);
-        rest = rest.filter(({ sequence }) => sequence > counted);
-      }
+      return addOnce(itemKey.stats(webhookId, period, start), entries, shard, { values: { expires } });
     },
+
+    /** The same for the counts of a recovery. Those of an earlier recovery of the webhook are dropped. */
+    addToRecovery: ({ webhookId, recoveryId, entries }: RecoveryTally, shard: string): Promise<void> =>
+      addOnce(itemKey.recovery(webhookId), entries, shard, { of: { id: recoveryId } }),
 
     /**
      * Reads the stats of the periods that start at `from` or later and before `to`, oldest first. Eventually consistent at half
@@ -61,6 +50,28 @@ export function stats(table: Table) {
       return periods;
     },
   };
+
+  /** Adds counts to an item that has the members `of`, and sets `values`. */
+  async function addOnce(
+    key: ItemKey,
+    entries: Tally['entries'],
+    shard: string,
+    { of = {}, values = {} }: { of?: Item; values?: Item },
+  ): Promise<void> {
+    const position = positionOf(shard);
+    let rest = entries.map((entry) => ({ ...entry, sequence: entry.sequence.padStart(SEQUENCE_DIGITS, '0') }));
+    for (;;) {
+      const [first, last] = [rest.at(0), rest.at(-1)];
+      if (!first || !last) return;
+      const added = Object.entries(sumOf(rest)).map(([name, count]) => [name, increased(count)]);
+      const isAfter = any(isAbsent(position), isBelow(position, first.sequence));
+      const change = { ...values, ...Object.fromEntries(added), [position]: last.sequence };
+      const [rejected] = await table.write([update(key, change, all(isAfter, ...areAsGiven(of)))]);
+      if (!rejected || Object.entries(of).some(([name, value]) => rejected.item?.[name] !== value)) return;
+      const counted = String(rejected.item?.[position]);
+      rest = rest.filter(({ sequence }) => sequence > counted);
+    }
+  }
 }
 
 function countsIn(item: Item): Counts {

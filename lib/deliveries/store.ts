@@ -17,7 +17,6 @@ import type { Write } from '../aws/writes.ts';
 import { UnavailableError } from '../errors.ts';
 import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
-import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
@@ -66,12 +65,6 @@ export function deliveries(table: Table) {
           isSuspended: project?.suspendedAt !== undefined,
         };
       });
-    },
-
-    /** Reads a webhook as a batch, because the functions that deliver have no permission for single reads. */
-    async webhook(space: Space, webhookId: string): Promise<WebhookRecord | undefined> {
-      const [item] = await table.batchGet([itemKey.webhook(space, webhookId)]);
-      return item && toWebhook(item);
     },
 
     /** Records an attempt and what follows from it. `false` if it is recorded already, or a newer run has started. */
@@ -141,11 +134,12 @@ function upsert(
   attempts: readonly Attempt[],
   createdAt: number,
 ): Write {
-  const { webhookId, eventId, run } = next;
+  const { webhookId, eventId, run, recovery } = next;
   const values = {
     ...change,
     ...(event && { eventType: event.type, documentKey: event.documentKey, test: isTest(event) || undefined }),
     run,
+    recovery,
     ...statusIndexEntry(webhookId, eventId, change.status),
     createdAt: initially(createdAt),
     attempts: appended(attempts),

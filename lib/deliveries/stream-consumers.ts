@@ -16,6 +16,7 @@ import { deliveryCounter } from './budget-store.ts';
 import { fanOut } from './fan-out.ts';
 import { toDelivery } from './log-store.ts';
 import { laneQueues } from './queue-store.ts';
+import { recoveryTally } from './recovery-tally.ts';
 import { type DeliveryChange, tally } from './stats.ts';
 import { stats } from './stats-store.ts';
 import { deliveries } from './store.ts';
@@ -91,16 +92,21 @@ const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent => toStoredEvent(str
 type WindowedStreamEvent = DynamoDBStreamEvent & { shardId: string };
 
 /**
- * Counts what happened to deliveries. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
+ * Counts what happened to deliveries, and to the runs of recoveries. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
  * twice. A change that cannot be read is reported and left out, because it would stop its shard.
  */
 export function countConsumer({ table, log, reportFailure }: Backend) {
-  const { add } = stats(table);
+  const { add, addToRecovery } = stats(table);
 
   return async ({ Records, shardId }: WindowedStreamEvent) => {
-    const tallies = tally(Records.flatMap(readable));
+    const changes = Records.flatMap(readable);
+    const tallies = tally(changes);
+    const recovered = recoveryTally(changes);
     try {
-      await allDone(tallies.map((each) => add(each, shardId)));
+      await allDone([
+        ...tallies.map((each) => add(each, shardId)),
+        ...recovered.map((each) => addToRecovery(each, shardId)),
+      ]);
     } catch (error) {
       reportFailure('stats.adding_failed', { changes: Records.length }, error);
       throw error;

@@ -11,6 +11,7 @@ export const EXAMPLE_IDS = {
   token: 'tok_01KG9Y2C4D03GGJ2K4M6N8P0Q201Fkq2Xb9TzA7Q4ZKD',
   webhook: 'whk_01KG9XZ3M0T5V8QW2R4Y6B7CDE',
   event: 'evt_01KG9Y0A1N3P5R7S9TVXZB2D4F',
+  recovery: 'rec_01KG9Y5B6H7J8K9MNPQRSTVWXY',
   document: 'org:acme:doc-1',
   connection: 'laptop-1',
 } as const;

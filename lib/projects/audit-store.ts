@@ -7,7 +7,7 @@ import type { Write } from '../aws/writes.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { Request } from '../http/request.ts';
 import { type Random, sortableId } from '../ids.ts';
-import { AUDIT_KEPT_MS, type AuditedChange, type AuditRecord } from './audit.ts';
+import { AUDIT_KEPT_MS, type AuditedChange, type AuditRecord, type ChangeEntry } from './audit.ts';
 
 /** Who changed what in each project. */
 export const auditLog = (table: Table) => ({
@@ -36,8 +36,5 @@ export function auditEntry(change: AuditedChange, random: Random): Write {
 /** Builds the writes of audit entries for the changes of requests. */
 export const auditing =
   ({ random }: Backend) =>
-  (
-    { caller, address }: Pick<Request, 'caller' | 'address'>,
-    change: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>,
-  ): Write =>
+  ({ caller, address }: Pick<Request, 'caller' | 'address'>, change: ChangeEntry): Write =>
     auditEntry({ projectId: caller.projectId, actor: credentialOf(caller), address, ...change }, random);

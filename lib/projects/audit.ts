@@ -53,6 +53,9 @@ export interface AuditRecord extends Omit<v.InferOutput<typeof AuditEntryResourc
 export type AuditedChange = Pick<AuditRecord, 'projectId' | 'at' | 'action' | 'target'> &
   Partial<Pick<AuditRecord, 'actor' | 'address' | 'detail'>>;
 
+/** A change without the project and the author of the request. */
+export type ChangeEntry = Omit<AuditedChange, 'projectId' | 'actor' | 'address'>;
+
 export const auditResource = ({ at, id, actor, address, action, target, detail }: AuditRecord) => ({
   id,
   at: iso(at),

@@ -31,7 +31,7 @@ export interface DeletionRecord {
  */
 export const SETTLE_MS = 5 * 60 * 1000;
 
-const OF_WEBHOOKS: ReadonlySet<string> = new Set<ItemKind>(['HOOK', 'FIGURES', 'SLOTS']);
+const OF_WEBHOOKS: ReadonlySet<string> = new Set<ItemKind>(['HOOK', 'FIGURES', 'SLOTS', 'RECOVERY']);
 /** Keys are found with their index instead. */
 const NOT_BY_PROJECT: ReadonlySet<string> = new Set<ItemKind>(['DELETION', 'VERSION', 'KEY']);
 

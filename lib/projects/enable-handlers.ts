@@ -1,11 +1,9 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
-import { laneQueues } from '../deliveries/queue-store.ts';
-import { recoveryOf, windowOf } from '../deliveries/recovery.ts';
-import { Problem } from '../http/problems.ts';
+import { recoveryStart } from '../deliveries/recovery-handlers.ts';
+import { newRecovery } from '../deliveries/recovery-record.ts';
 import { timestampInput } from '../schema.ts';
-import { applyChange } from '../webhooks/change-handlers.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { auditEntry } from './audit-store.ts';
 import { Position, ProjectId, projectData } from './data-store.ts';
@@ -24,20 +22,15 @@ export const EnableWebhooks = v.strictObject({
 
 /** Projects in one call. */
 const PAGE = 20;
-/**
- * A recovery waits until the invocation that enables its webhook has ended, so that it finds no disabled webhook. The maximum
- * duration is the timeout of the function (infra/functions.ts).
- */
-export const DELAY_SECONDS = 60;
 
 /**
- * Enables webhooks and recovers their deliveries, for a page of projects. Leaves out suspended projects. Queues each recovery before
- * it enables the webhook, so after a failure, a repeated call finds the webhook still disabled.
+ * Enables webhooks and recovers their deliveries, for a page of projects. Leaves out suspended projects. One write enables a webhook
+ * and starts its recovery, so after a failure, a repeated call finds the webhook still disabled.
  */
 export function enableWebhooks(backend: Backend) {
   const { table, clock, random, log } = backend;
   const data = projectData(table);
-  const send = laneQueues(backend);
+  const start = recoveryStart(backend);
 
   return async ({ id, since, until = clock(), dry_run: isDryRun, after }: v.InferOutput<typeof EnableWebhooks>) => {
     const { ids, next } = id === undefined ? await data.ids(PAGE, after) : { ids: [id], next: undefined };
@@ -58,14 +51,12 @@ export function enableWebhooks(backend: Backend) {
     return { webhooks: count, next: next ?? null };
   };
 
-  /** `false` if the webhook was deleted. */
+  /** `false` if the webhook was enabled or deleted since it was read. */
   async function enable(webhook: WebhookRecord): Promise<boolean> {
     const { id, projectId } = webhook;
-    await send('quick', [recoveryOf(webhook, windowOf(webhook, {}, clock()))], DELAY_SECONDS);
-    const changed = await applyChange(backend, webhook, id, { status: 'enabled' }, (entry) =>
-      auditEntry({ projectId, ...entry }, random),
-    );
-    if (changed instanceof Problem) return false;
+    const recovery = newRecovery(webhook, {}, clock(), random);
+    const isStarted = await start(webhook, recovery, (entry) => auditEntry({ projectId, ...entry }, random));
+    if (!isStarted) return false;
     log.info('webhook.enabled', { project_id: projectId, webhook_id: id });
     return true;
   }

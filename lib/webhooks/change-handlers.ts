@@ -3,7 +3,7 @@ import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { notFound, type Problem } from '../http/problems.ts';
 import { changedMembers } from '../json.ts';
-import type { AuditedChange } from '../projects/audit.ts';
+import type { ChangeEntry } from '../projects/audit.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import { webhooks } from './store.ts';
@@ -19,19 +19,27 @@ export async function applyChange(
   space: Space,
   id: string,
   change: WebhookChange,
-  audited: (entry: Omit<AuditedChange, 'projectId' | 'actor' | 'address'>) => Write,
+  audited: (entry: ChangeEntry) => Write,
 ): Promise<WebhookRecord | Problem> {
   const store = webhooks(table);
   return optimistically(async () => {
     const webhook = await store.get(space, id);
     if (!webhook) return notFound('webhook');
-    const changed = differenceOf(webhook, change);
-    if (Object.keys(changed).length === 0) return webhook;
-    const now = clock();
-    const detail = detailOf(space, changed);
-    const entry = audited({ at: now, action: 'webhook.changed', target: id, detail });
-    return store.change(webhook, changeOf(webhook, changed, now), [entry]);
+    const changed = effectOf(webhook, change, clock());
+    return changed ? store.change(webhook, changed.members, [audited(changed.entry)]) : webhook;
   });
+}
+
+/** The members that a change sets, and its entry in the audit log. `undefined` if it changes nothing. */
+export function effectOf(
+  webhook: WebhookRecord,
+  change: WebhookChange,
+  now: number,
+): { members: Partial<WebhookRecord>; entry: ChangeEntry } | undefined {
+  const changed = differenceOf(webhook, change);
+  if (Object.keys(changed).length === 0) return undefined;
+  const entry = { at: now, action: 'webhook.changed', target: webhook.id, detail: detailOf(webhook, changed) } as const;
+  return { members: changeOf(webhook, changed, now), entry };
 }
 
 function differenceOf(webhook: WebhookRecord, change: WebhookChange): WebhookChange {
@@ -63,7 +71,7 @@ function changeOf(webhook: WebhookRecord, changed: WebhookChange, now: number): 
   if (status === undefined) return change;
   if (status === 'disabled') {
     const undeliveredSince = webhook.undeliveredSince ?? now;
-    return { ...change, status, undeliveredSince, disabledAt: now, disabledReason: 'paused' };
+    return { ...change, status, undeliveredSince, disabledAt: now, disabledReason: 'paused', recoveryId: undefined };
   }
   return { ...change, ...unproven, status, disabledReason: undefined, ...withoutEmail('disabled') };
 }

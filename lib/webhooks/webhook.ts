@@ -152,6 +152,8 @@ export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, E
   failingSince?: number | undefined;
   /** The first failed attempt or pause since the last success. Deliveries that ended earlier are not part of this outage. */
   undeliveredSince?: number | undefined;
+  /** The recovery that can send deliveries. Absent if the webhook had none, or was disabled since it started. */
+  recoveryId?: string | undefined;
 }
 
 export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {

@@ -9,7 +9,8 @@ import { SETTINGS } from '../../lib/aws/runtime.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
 import { CLAIM_MS } from '../../lib/deliveries/endpoint-store.ts';
 import { QUICK_WITHIN_MS, SLOW_AFTER_MS, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from '../../lib/deliveries/lanes.ts';
-import { RECOVERY_DELAY_SECONDS, STUCK_AFTER_MS } from '../../lib/deliveries/recovery.ts';
+import { STUCK_AFTER_MS } from '../../lib/deliveries/recovery.ts';
+import { RECOVERY_DELAY_SECONDS, STALLED_AFTER_MS, STARTING_MS } from '../../lib/deliveries/recovery-record.ts';
 import { MAX_QUEUE_DELAY_SECONDS, RETRY_DELAYS_SECONDS } from '../../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { EVENT_RETENTION_MS } from '../../lib/events/event.ts';
@@ -18,7 +19,6 @@ import { allOperations } from '../../lib/http/operations.ts';
 import { SETTLE_MS } from '../../lib/projects/deletion.ts';
 import { WORK_MS } from '../../lib/projects/deletion-handlers.ts';
 import { EMAIL_WINDOW_MS, LOST_AFTER_MS } from '../../lib/projects/email-budget.ts';
-import { DELAY_SECONDS } from '../../lib/projects/enable-handlers.ts';
 import { MAX_REPLICATION_MS } from '../memory/simulation/tables.ts';
 import { TABLE } from '../support/dynamodb-table.ts';
 import { mappingsOf, resourcesOf } from './resources.ts';
@@ -95,7 +95,6 @@ describe.each([
 
   it('works on projects in steps that the function has time for', () => {
     expect(2 * WORK_MS).toBeLessThan(limitOf('projects'));
-    expect(DELAY_SECONDS * 1000).toBeGreaterThanOrEqual(limitOf('projects'));
     expect(SETTLE_MS).toBeGreaterThan(2 * every);
   });
 
@@ -108,6 +107,19 @@ describe.each([
       return 0;
     };
     await runCommand({ name: '', about: '', execute }).finally(() => vi.unstubAllEnvs());
+  });
+
+  it('drops the first message of a recovery only after the function that starts the recovery must have ended', () => {
+    expect(STARTING_MS).toBeGreaterThan(limitOf('webhooks', 'projects') + RECOVERY_DELAY_SECONDS * 1000);
+  });
+
+  it('replaces a recovery only after its message must be a dead letter', () => {
+    const received = Object.values(queues).map((queue) => {
+      const { maxReceiveCount = 0 } = queue.RedrivePolicy ?? {};
+      return maxReceiveCount * queue.VisibilityTimeout * 1000;
+    });
+    expect(Math.max(...received)).toBeGreaterThan(0);
+    expect(STALLED_AFTER_MS).toBeGreaterThan(Math.max(...received));
   });
 
   it('counts a delivery as stuck only after the fan-out and the schedules gave up', () => {
@@ -146,7 +158,7 @@ it('the tests use a table with the keys and indexes of the template', () => {
 
 describe('a delay', () => {
   it('fits into a queue', () => {
-    for (const seconds of [MAX_QUEUE_DELAY_SECONDS, MAX_LEASE_SECONDS, EMAIL_WINDOW_MS / 1000, DELAY_SECONDS])
+    for (const seconds of [MAX_QUEUE_DELAY_SECONDS, MAX_LEASE_SECONDS, EMAIL_WINDOW_MS / 1000])
       expect(seconds).toBeLessThanOrEqual(SQS_DELAY_SECONDS);
   });
 

@@ -122,8 +122,22 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
   testWebhook: { body: { type: 'document.changed' }, response: { event_id: EXAMPLE_IDS.event } },
   listDeliveries: { response: listOf(entry) },
   redeliver: { response: { ...entry, next_attempt_at: at(7200) } },
-  countRecovery: { response: { count: 12 } },
-  recover: { body: { enable: true }, response: { count: 12 } },
+  getRecovery: {
+    response: {
+      count: 2,
+      recovery: {
+        recovery_id: EXAMPLE_IDS.recovery,
+        started_at: at(7200),
+        ended_at: at(7211),
+        since: at(0),
+        until: at(7200),
+        sent: 12,
+        delivered: 10,
+        failed: 1,
+      },
+    },
+  },
+  recover: { body: { enable: true }, response: { recovery_id: EXAMPLE_IDS.recovery, count: 12 } },
   getStats: {
     response: listOf({
       at: at(0),

@@ -29,7 +29,7 @@ function happening() {
     },
     async startRun(run: number) {
       const record = await log.get(webhook.id, event.id);
-      if (record) await log.startRun(record, run, now);
+      if (record) await log.startRun(record, { run }, now);
     },
   };
 }

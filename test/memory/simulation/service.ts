@@ -204,7 +204,7 @@ export class SimulatedService {
   /** Returns the deliveries of a webhook that ended without success. */
   undelivered(webhookId: string): DeliveryRecord[] {
     const ofWebhook = [...this.db.items()].filter(({ pk }) => String(pk).startsWith(`HOOK#${webhookId}#`));
-    return ofWebhook.map(toDelivery).filter((delivery) => isRecoverable(delivery, 0));
+    return ofWebhook.map(toDelivery).filter((delivery) => isRecoverable(delivery, { stuckBefore: 0 }));
   }
 
   /** Returns the time since which a webhook can have missed events. */

@@ -39,6 +39,7 @@ it.each<[string, Given, Task]>([
   ['is skipped for a suspended project in any lane', { isSuspended: true, isDeferred: true }, 'skip'],
   ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, 'skip'],
   ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, 'cancel'],
+  ['is canceled as a redelivery of a suspended project', { isSuspended: true, message: { run: 1 } }, 'cancel'],
   ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
   // The attempt before it is recorded.
   ['is sent if it arrived before its pending flag was cleared', { message: second, delivery: pending }, 'send'],

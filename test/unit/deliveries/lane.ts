@@ -10,10 +10,13 @@ import type { Lane } from '../../../lib/deliveries/lanes.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import type { QueueMessage } from '../../../lib/deliveries/messages.ts';
 import type { RateState } from '../../../lib/deliveries/rate-limit.ts';
+import { newRecovery, type RecoveryRecord } from '../../../lib/deliveries/recovery-record.ts';
+import { recoveries } from '../../../lib/deliveries/recovery-store.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { LANE_QUEUES } from '../../../lib/deployment.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { putEvent } from '../../../lib/events/store.ts';
+import { derivedFrom } from '../../../lib/ids.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -146,6 +149,14 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
     /** Stores the state of the rate limit. */
     book: (state: RateState) => table.write([put({ ...itemKey.slots('whk_1'), ...state })]),
     delivery: (eventId = 'evt_1') => log.get('whk_1', eventId),
+    /** Starts a recovery of the webhook, and returns it. */
+    async startRecovery(overrides: Partial<RecoveryRecord> = {}): Promise<RecoveryRecord> {
+      const current = (await webhooks(table).get(space, 'whk_1')) ?? first;
+      const recovery = { ...newRecovery(current, {}, now, derivedFrom('recovery')), ...overrides };
+      expect(await recoveries(table).start(current, {}, recovery, [])).toBe(true);
+      return recovery;
+    },
+    recovery: () => recoveries(table).get('whk_1'),
     log,
     /** Records an attempt of the delivery, as another run of its message. */
     record: (number: number, verdict: Verdict, { run = 0, eventId = 'evt_1' } = {}) =>

@@ -16,7 +16,7 @@ import { derivedFrom, sortableId } from '../../../lib/ids.ts';
 import { event, message, now, space } from './builders.ts';
 
 const recover = (overrides: Partial<RecoverMessage['recover']> = {}): RecoverMessage => ({
-  recover: { ...space, webhookId: 'whk_1', since: now - 1000, until: now, perSecond: 50, ...overrides },
+  recover: { ...space, webhookId: 'whk_1', recoveryId: 'rec_1', page: 0, ...overrides },
 });
 
 const spread = (overrides: Partial<SpreadMessage['spread']> = {}): SpreadMessage => ({
@@ -31,7 +31,8 @@ describe('a message of the deliveries queue', () => {
     ['the first page of a recovery', recover()],
     ['a part of an event with many webhooks', spread()],
     ['disabled webhooks of an event', spread({ to: 'skipped', event: toCarry(event()) })],
-    ['the next page of a recovery', recover({ endedSince: now, from: { status: 'skipped', after: 'evt_1' } })],
+    ['the next page of a recovery', recover({ page: 1 })],
+    ['a delivery of a recovery', message({ run: 1, trigger: 'recovery', recovery: 'rec_1' })],
   ])('arrives unchanged: %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toEqual(sent);
   });
@@ -40,7 +41,7 @@ describe('a message of the deliveries queue', () => {
     ['an unknown member', { ...message(), url: 'https://example.com' }],
     ['an attempt after the last', message({ attempt: MAX_ATTEMPTS + 1 })],
     ['a part without webhooks', spread({ webhookIds: [] })],
-    ['a recovery that never ends', recover({ perSecond: 0 })],
+    ['a page before the first', recover({ page: -1 })],
     ['a delivery and a recovery at once', { ...message(), ...recover() }],
   ])('is rejected with %s', (_, sent) => {
     expect(parseMessage(JSON.stringify(sent))).toBeNull();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
+import { STALLED_AFTER_MS } from '../../../lib/deliveries/recovery-record.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { changed } from '../../support/changed.ts';
 import { code, listed, pagesOf } from '../../support/documents.ts';
@@ -10,6 +11,7 @@ const service = memoryService();
 const live = async () => (await service.project()).client('live');
 const conflict = [409, 'conflict'];
 const DAY_MS = 24 * 60 * 60 * 1000;
+const started = (count: number) => ({ recovery_id: expect.stringMatching(/^rec_/), count });
 
 /** A webhook, and the requests about it. */
 async function setUp(behaviour: Parameters<typeof service.endpoint>[0] = 200, overrides: object = {}) {
@@ -22,13 +24,16 @@ async function setUp(behaviour: Parameters<typeof service.endpoint>[0] = 200, ov
     ...{ projectId: project.id, client, endpoint, id, path },
     change: (body: object) => client('PATCH', path, { body }),
     redeliver: (eventId: string) => client('POST', `${path}/deliveries/${eventId}/redeliver`),
-    recover: (body: object = {}) => client('POST', `${path}/recover`, { body }),
-    countRecovery: async (query = '') => (await client('GET', `${path}/recover${query}`)).body,
+    recover: (body: object = {}, headers: Record<string, string> = {}) =>
+      client('POST', `${path}/recover`, { body, headers }),
+    countOf: async (query = '') => (await client('GET', `${path}/recover${query}`)).body.count,
+    recovery: async () => (await client('GET', `${path}/recover`)).body.recovery,
+    stop: () => client('DELETE', `${path}/recover`),
   };
 }
 
 it('a webhook skips events while it is paused, and recovers them', async () => {
-  const { client, endpoint, id, path, change, redeliver, recover, countRecovery } = await setUp();
+  const { client, endpoint, id, path, change, redeliver, recover, countOf } = await setUp();
   const since = new Date(service.clock.now() - 1000).toISOString();
   const paused = await change({ status: 'disabled' });
   expect(paused.body).toMatchObject({
@@ -41,9 +46,9 @@ it('a webhook skips events while it is paused, and recovers them', async () => {
   for (const { body } of events) expect((await settled(client, id, body.id)).status).toBe('skipped');
   expect(code(await recover({ since }))).toEqual(conflict);
   expect(code(await redeliver(events[0]?.body.id))).toEqual(conflict);
-  expect(await countRecovery()).toEqual({ count: 3 });
-  expect(await countRecovery(`?until=${since}`)).toEqual({ count: 0 });
-  expect((await recover({ enable: true, until: since })).body).toEqual({ count: 0 });
+  expect(await countOf()).toBe(3);
+  expect(await countOf(`?until=${since}`)).toBe(0);
+  expect((await recover({ enable: true, until: since })).body).toEqual(started(0));
   await service.settle();
   expect(endpoint.received).toHaveLength(0);
   expect(await client('POST', `${path}/recover`)).toMatchObject({ status: 202, body: { count: 3 } });
@@ -51,7 +56,7 @@ it('a webhook skips events while it is paused, and recovers them', async () => {
   expect(endpoint.received.map(({ body }) => body).sort()).toEqual(events.map(({ text }) => text).sort());
   const recovered = { status: 'succeeded', attempts: [{ trigger: 'recovery' }] };
   for (const { body } of events) expect(await settled(client, id, body.id)).toMatchObject(recovered);
-  expect((await recover({ since })).body).toEqual({ count: 0 });
+  expect((await recover({ since })).body).toEqual(started(0));
   const enabled = { status: 'enabled', disabled_reason: null, disabled_at: null };
   expect((await client('GET', path)).body).toMatchObject(enabled);
 });
@@ -218,16 +223,29 @@ describe('a redelivery', () => {
 
 describe('a recovery', () => {
   const pagesOfRecovery = (id: string) =>
-    service.messages.flatMap((each) => ('recover' in each && each.recover.webhookId === id ? [each.recover] : []));
+    service.messages.filter((each) => 'recover' in each && each.recover.webhookId === id).length;
+
+  /** A paused webhook that skipped `count` events. */
+  async function withSkipped(count: number, overrides: object = {}) {
+    const own = await setUp(200, overrides);
+    await own.change({ status: 'disabled' });
+    for (let left = count; left > 0; left -= 100)
+      await publishAll(own.client, Array(Math.min(100, left)).fill(changed()));
+    await service.clock.advance(1000);
+    return own;
+  }
 
   it('rejects a window that is reversed, and finds nothing in an empty one', async () => {
-    const { recover, countRecovery } = await setUp();
+    const { client, path, recover, countOf } = await setUp();
     const violations = [{ field: 'until', detail: 'must not be before since' }];
     const [since, until] = ['2026-02-01T00:00:00Z', '2026-01-01T00:00:00Z'];
     expect((await recover({ since, until })).body.errors).toEqual(violations);
-    expect((await countRecovery(`?since=${since}&until=${until}`)).errors).toEqual(violations);
-    for (const window of [{ since, until: since }, { since: '2100-01-01T00:00:00Z' }])
-      expect((await recover(window)).body).toEqual({ count: 0 });
+    expect((await client('GET', `${path}/recover?since=${since}&until=${until}`)).body.errors).toEqual(violations);
+    expect(await countOf(`?since=${since}&until=${since}`)).toBe(0);
+    for (const window of [{ since, until: since }, { since: '2100-01-01T00:00:00Z' }]) {
+      expect((await recover(window)).body).toEqual(started(0));
+      await service.settle();
+    }
   });
 
   it('of a webhook that is deleted before it is enabled does not exist', async () => {
@@ -243,18 +261,175 @@ describe('a recovery', () => {
     expect(code(await recover({ enable: true }))).toEqual([404, 'not_found']);
   });
 
-  it('has a default pace, and starts no faster than the rate limit of the webhook', async () => {
-    const { id, change, recover } = await setUp();
-    for (const [max_per_second, per_second] of [[null], [60], [5], [5, 3], [5, 100]]) {
-      await change({ max_per_second });
-      expect((await recover({ per_second })).status).toBe(202);
-    }
+  it('has an id, progress and an end, and counts how its deliveries end, also later', async () => {
+    const { client, endpoint, recover, recovery } = await withSkipped(3);
+    expect(await recovery()).toBeNull();
+    endpoint.behave((_, count) => (count === 1 ? 200 : 500));
+    const { body } = await recover({ enable: true, per_second: 2 });
+    const started_at = new Date(service.clock.now()).toISOString();
+    const own = { recovery_id: body.recovery_id, started_at, until: started_at };
+    expect(await recovery()).toMatchObject({ ...own, ended_at: null, sent: 0, delivered: 0, failed: 0 });
+    await service.clock.advance(10_900);
+    expect(await recovery()).toMatchObject({ ended_at: null, sent: 2, delivered: 1, failed: 0 });
+    await service.clock.advance(10_000);
+    const ended = await recovery();
+    expect(ended).toMatchObject({ ended_at: expect.any(String), sent: 3, delivered: 1, failed: 0 });
+    await publish(client); // counts for no recovery
+    endpoint.behave(200);
     await service.settle();
-    expect(pagesOfRecovery(id).map(({ perSecond }) => perSecond)).toEqual([50, 50, 5, 3, 5]);
+    expect(await recovery()).toEqual({ ...ended, delivered: 3 });
+  });
+
+  it('contains only deliveries of events of its types', async () => {
+    const { client, endpoint, recover, countOf } = await withSkipped(2);
+    const deleted = { type: 'document.deleted', data: { document_key: 'a', revision: 1, origin: 'n' } };
+    await publish(client, deleted);
+    await service.settle();
+    const counts = ['document.deleted', 'document.changed', 'document.changed,document.deleted', 'sync.completed'];
+    expect(await Promise.all(counts.map((types) => countOf(`?types=${types}`)))).toEqual([1, 2, 3, 0]);
+    expect((await recover({ enable: true, types: ['document.deleted'] })).body).toEqual(started(1));
+    await service.settle();
+    expect(endpoint.received.map(({ headers }) => headers['X-Service-Event-Type'])).toEqual(['document.deleted']);
+    expect(await countOf()).toBe(2);
+  });
+
+  it('is the only one of its webhook until it ends', async () => {
+    const { endpoint, id, recover, recovery, countOf } = await withSkipped(40, { max_per_second: 1 });
+    const first = await recover({ enable: true }, { 'Idempotency-Key': 'first' });
+    expect(first.body).toEqual(started(40));
+    const repeated = await recover({ enable: true }, { 'Idempotency-Key': 'first' });
+    expect([repeated.body, repeated.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
+    await service.clock.advance(20_000);
+    for (let i = 0; i < 20; i++) expect(code(await recover({ per_second: 1 }))).toEqual(conflict);
+    const [pages, received] = [pagesOfRecovery(id), endpoint.received.length];
+    await service.clock.advance(10_000);
+    expect([pagesOfRecovery(id) - pages, endpoint.received.length - received]).toEqual([10, 10]);
+    await service.settle();
+    expect(endpoint.received).toHaveLength(40);
+    expect(await recovery()).toMatchObject({ recovery_id: first.body.recovery_id, sent: 40, delivered: 40, failed: 0 });
+    expect(await countOf()).toBe(0);
+    expect((await recover()).body).toEqual(started(0));
+    await service.settle();
+  });
+
+  it('is stopped by a request, starts no further delivery, and does not block another one', async () => {
+    const { endpoint, id, recover, recovery, stop, countOf } = await withSkipped(6);
+    expect((await stop()).status).toBe(204);
+    const first = (await recover({ enable: true, per_second: 2 })).body;
+    await service.clock.advance(10_500);
+    expect((await stop()).status).toBe(204);
+    const ended_at = new Date(service.clock.now()).toISOString();
+    const pages = pagesOfRecovery(id);
+    await service.clock.advance(DAY_MS);
+    expect((await stop()).status).toBe(204);
+    expect(await recovery()).toMatchObject({ recovery_id: first.recovery_id, ended_at, sent: 2, delivered: 2 });
+    expect([endpoint.received.length, pagesOfRecovery(id), await countOf()]).toEqual([2, pages + 1, 4]);
+    const second = (await recover({ per_second: 1 })).body;
+    expect(second).toEqual(started(4));
+    expect(second.recovery_id).not.toBe(first.recovery_id);
+    await service.settle();
+    expect([endpoint.received.length, (await recovery()).recovery_id]).toEqual([6, second.recovery_id]);
+  });
+
+  it.each<[string, (own: Awaited<ReturnType<typeof withSkipped>>) => Promise<unknown>]>([
+    ['the webhook is paused', ({ change }) => change({ status: 'disabled' })],
+    [
+      'the webhook is paused and enabled again',
+      async ({ change }) => {
+        await change({ status: 'disabled' });
+        await change({ status: 'enabled' });
+      },
+    ],
+    ['the project is suspended', ({ projectId }) => service.administer({ operation: 'suspend', id: projectId })],
+  ])('ends when %s, without another attempt, and can be repeated', async (_, end) => {
+    const own = await withSkipped(5);
+    const { projectId, id, endpoint, recover, recovery } = own;
+    await recover({ enable: true, per_second: 1 });
+    await service.clock.advance(10_500);
+    expect(endpoint.received).toHaveLength(1);
+    await end(own);
+    const messages = service.messages.length;
+    await service.settle();
+    expect(service.messages.length - messages).toBe(1);
+    await service.administer({ operation: 'resume', id: projectId });
+    expect(await recovery()).toMatchObject({ ended_at: expect.any(String), sent: 1, delivered: 1, failed: 0 });
+    expect(endpoint.received).toHaveLength(1);
+    expect((await recover({ enable: true })).body).toEqual(started(4));
+    await service.settle();
+    expect([endpoint.received.length, pagesOfRecovery(id) < 10]).toEqual([5, true]);
+  });
+
+  it('is over as soon as its webhook is paused, so that another one can enable the webhook', async () => {
+    const { endpoint, change, recover, recovery } = await withSkipped(5);
+    const first = (await recover({ enable: true, per_second: 1 })).body;
+    await service.clock.advance(10_500);
+    const paused = (await change({ status: 'disabled' })).body;
+    expect(await recovery()).toMatchObject({ recovery_id: first.recovery_id, ended_at: paused.disabled_at });
+    expect((await recover({ enable: true })).body).toEqual(started(4));
+    await service.settle();
+    expect(endpoint.received).toHaveLength(5);
+  });
+
+  it('ends when a delivery disables the webhook', async () => {
+    const { endpoint, change, recover, recovery } = await withSkipped(3);
+    endpoint.behave(500);
+    await recover({ enable: true });
+    await service.settle();
+    expect(await recovery()).toMatchObject({ ended_at: expect.any(String), sent: 3, delivered: 0, failed: 3 });
+    await change({ max_per_second: 1 });
+    expect((await recover({ enable: true })).status).toBe(202);
+    await service.settle();
+  });
+
+  it('counts a redelivery of a delivery that it sent as the result of that delivery', async () => {
+    const { client, endpoint, id, redeliver, recover, recovery } = await withSkipped(1);
+    endpoint.behave(500);
+    await recover({ enable: true });
+    await service.clock.advance(30_000);
+    const [delivery] = await listed(client, `/v1/webhooks/${id}/deliveries?status=retrying`);
+    endpoint.behave(200);
+    await redeliver(delivery.event_id);
+    await service.settle();
+    expect(await recovery()).toMatchObject({ sent: 1, delivered: 1, failed: 0 });
+    await redeliver(delivery.event_id);
+    await service.settle();
+    expect(await recovery()).toMatchObject({ sent: 1, delivered: 1, failed: 0 });
+  });
+
+  it('whose message is lost blocks no other one, which also covers the rest', async () => {
+    const { endpoint, change, recover, recovery, countOf } = await withSkipped(5);
+    await recover({ enable: true, per_second: 2 });
+    await service.clock.advance(10_900);
+    endpoint.behave(500);
+    service.faults.aroundAll = async ({ name, input }, act) =>
+      name === 'SendMessageBatch' && input.Entries[0].MessageBody.includes('"recover"') ? {} : act();
+    await service.clock.advance(STALLED_AFTER_MS);
+    delete service.faults.aroundAll;
+    expect([code(await recover()), (await recovery()).ended_at]).toEqual([conflict, null]);
+    await service.clock.advance(60_000);
+    await change({ description: 'Changed' });
+    const left = await countOf();
+    expect((await recover()).body).toEqual(started(1));
+    expect(left).toBeGreaterThan(0);
+    endpoint.behave(200);
+    await service.settle();
+    expect(await countOf()).toBe(0);
+  });
+
+  it('has a default pace, and starts no faster than the rate limit of the webhook', async () => {
+    const paces: number[] = [];
+    for (const [max_per_second, per_second] of [[null], [60], [5], [5, 3], [5, 100]]) {
+      const { recover, recovery } = await withSkipped(101, { max_per_second });
+      expect((await recover({ enable: true, per_second })).status).toBe(202);
+      await service.clock.advance(10_100);
+      paces.push((await recovery()).sent);
+      await service.settle();
+    }
+    expect(paces).toEqual([50, 50, 5, 3, 5]);
   });
 
   it('stops when the webhook is paused, and the next one sends the rest by default', async () => {
-    const { client, endpoint, path, change, recover, countRecovery } = await setUp();
+    const { client, endpoint, path, change, recover, countOf } = await setUp();
     await change({ status: 'disabled' });
     await publishAll(
       client,
@@ -268,22 +443,22 @@ describe('a recovery', () => {
     await service.settle();
     expect(await listed(client, `${path}/deliveries?status=canceled`)).toEqual([]);
     await change({ status: 'enabled' });
-    expect(await countRecovery()).toEqual({ count: 2 });
+    expect(await countOf()).toBe(2);
     await recover();
     await service.settle();
     expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(4);
   });
 
   it('contains a retry that is more than a day late', async () => {
-    const { client, countRecovery } = await setUp(500);
+    const { client, countOf } = await setUp(500);
     await publish(client);
     await service.clock.advance(1000);
     service.clock.skip(DAY_MS + 61_000);
-    expect(await countRecovery()).toEqual({ count: 1 });
+    expect(await countOf()).toBe(1);
   });
 
   it('contains by default what failed since the outage began', async () => {
-    const { client, endpoint, id, path, change, recover, countRecovery } = await setUp(400);
+    const { client, endpoint, id, path, change, recover, countOf } = await setUp(400);
     const failed = await publish(client);
     await service.settle();
     await change({ status: 'enabled' });
@@ -296,11 +471,11 @@ describe('a recovery', () => {
     await service.clock.advance(3_600_000);
     const again = await publish(client);
     await service.settle();
-    expect(await countRecovery()).toEqual({ count: 1 });
+    expect(await countOf()).toBe(1);
     const since = failed.body.timestamp;
-    expect(await countRecovery(`?since=${since}`)).toEqual({ count: 2 });
+    expect(await countOf(`?since=${since}`)).toBe(2);
     const until = new Date(Date.parse(since) + 1000).toISOString();
-    expect(await countRecovery(`?since=${since}&until=${until}`)).toEqual({ count: 1 });
+    expect(await countOf(`?since=${since}&until=${until}`)).toBe(1);
     endpoint.behave(200);
     expect(await recover({ enable: true })).toMatchObject({ status: 202, body: { count: 1 } });
     await service.settle();
@@ -309,18 +484,18 @@ describe('a recovery', () => {
   });
 
   it('redelivers several pages, and leaves out expired events', async () => {
-    const { client, endpoint, id, change, recover, countRecovery } = await setUp();
+    const { client, endpoint, id, change, recover, countOf } = await setUp();
     await change({ status: 'disabled' });
     await publish(client);
     await service.clock.advance(EVENT_RETENTION_MS);
     for (let batch = 0; batch < 3; batch++) await publishAll(client, Array(100).fill(changed()));
     await service.settle();
-    expect(await countRecovery()).toEqual({ count: 300 });
-    expect(await countRecovery('?since=1970-01-01T00:00:00Z')).toEqual({ count: 300 });
+    expect(await countOf()).toBe(300);
+    expect(await countOf('?since=1970-01-01T00:00:00Z')).toBe(300);
     await change({ status: 'enabled' });
-    expect((await recover({ per_second: 150 })).body).toEqual({ count: 300 });
+    expect((await recover({ per_second: 150 })).body).toEqual(started(300));
     await service.settle();
-    expect([endpoint.received.length, pagesOfRecovery(id).length]).toEqual([300, 3]); // the last one is empty
-    expect(await countRecovery()).toEqual({ count: 0 });
+    expect([endpoint.received.length, pagesOfRecovery(id)]).toEqual([300, 3]); // the last one is empty
+    expect(await countOf()).toBe(0);
   });
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
+import { type DeliveryStatus, isUnderWay } from '../../../lib/deliveries/retry-schedule.ts';
 import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { projectExport } from '../../../lib/projects/export-store.ts';
 import { changed } from '../../support/changed.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
-import { createWebhook, publish } from '../../support/requests.ts';
+import { createWebhook, publish, publishAll } from '../../support/requests.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 import type { Project } from '../../support/service.ts';
 
@@ -182,6 +183,43 @@ describe('a suspended project', () => {
   });
 });
 
+describe('the suspension of a project', () => {
+  it('ends recoveries, retries, redeliveries and deliveries that wait, without another attempt or message', async () => {
+    const project = await service.project();
+    const live = await project.client('live');
+    const endpoint = service.endpoint(500);
+    const [hook, limited] = [
+      await createWebhook(live, endpoint.url),
+      await createWebhook(live, endpoint.url, { max_per_second: 1 }),
+    ];
+    const paths = [hook, limited].map(({ id }) => `/v1/webhooks/${id}`);
+    const switchAll = (status: string) => Promise.all(paths.map((path) => live('PATCH', path, { body: { status } })));
+    await switchAll('disabled');
+    await publishAll(live, Array(60).fill(changed()));
+    await service.clock.advance(1000);
+    await switchAll('enabled');
+    const [soon] = await publishAll(live, Array(30).fill(changed()));
+    await service.clock.advance(8 * 60_000); // the next retries are half an hour later, and others wait for the limit
+    for (const path of paths)
+      expect((await live('POST', `${path}/recover`, { body: { per_second: 1 } })).status).toBe(202);
+    await service.clock.advance(30_000);
+    await live('POST', `${paths[0]}/deliveries/${soon}/redeliver`);
+    await administer({ operation: 'suspend', id: project.id });
+    const [attempts, messages] = [endpoint.received.length, service.messages.length];
+    const waiting = [...service.db.items()].filter(
+      ({ pk, status }) => /^HOOK#/.test(String(pk)) && isUnderWay(status as DeliveryStatus),
+    );
+    await service.settle();
+    const sent = service.messages.slice(messages);
+    expect(sent.filter((each) => 'recover' in each)).toHaveLength(paths.length);
+    expect(sent.length).toBeLessThanOrEqual(waiting.length + 2 * paths.length);
+    expect(endpoint.received).toHaveLength(attempts);
+    const ended = waiting.map(({ pk, sk }) => service.db.get(String(pk), String(sk))?.status);
+    expect(new Set(ended)).toEqual(new Set(['canceled']));
+    expect(waiting.length).toBeGreaterThan(30);
+  });
+});
+
 describe('an admin key of the operator', () => {
   it('works like any other, and is in the audit log and in the log', async () => {
     const { id } = await service.project();
@@ -344,7 +382,7 @@ describe('the enabling of webhooks', () => {
     const only = { operation: 'enable-webhooks', since: time, until: time, id: one.id };
     expect(await administer(only)).toEqual({ webhooks: 1, next: null });
     expect([(await one.webhook()).status, (await other.webhook()).status]).toEqual(['enabled', 'disabled']);
-    await service.clock.advance(59_000); // a recovery waits until the function has ended
+    await service.clock.advance(9_000); // before the recovery starts
     expect(await one.delivery()).toBe('failed');
   });
 

@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect(delivery).toMatchObject({ status: 'failed', test: true, event_type: 'document.changed' });
     const request_headers = { 'X-Service-Test': 'true', 'X-Service-Event-Id': event_id };
     expect(delivery.attempts).toMatchObject([{ number: 1, trigger: 'test', request_headers }]);
-    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 0 });
+    expect((await client('GET', `/v1/webhooks/${id}/recover`)).body).toEqual({ count: 0, recovery: null });
     expect((await client('GET', `/v1/webhooks/${id}`)).body.failing_since).toBeNull();
     expect(receiver.received).toHaveLength(1);
     expect(bystander.received).toHaveLength(0);

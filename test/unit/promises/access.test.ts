@@ -86,7 +86,8 @@ describe('a resource', () => {
   const ofWebhook = withResource.filter((id) => operations[id].path.startsWith('/v1/webhooks/'));
   it.each(ofWebhook)('is not found after its webhook is deleted: %s', async (id) => {
     const scene = await newScene();
-    expect((await perform(scene, 'deleteWebhook')).status).toBe(204);
+    for (const each of [scene.webhook, scene.recovering])
+      expect((await scene.admin('DELETE', `/v1/webhooks/${each.id}`)).status).toBe(204);
     expect(code(await withoutEffect(scene, () => perform(scene, id)))).toEqual([404, 'not_found']);
   });
 });

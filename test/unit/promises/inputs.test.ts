@@ -137,6 +137,7 @@ const MEMBERS: Readonly<Partial<Record<Performed, Readonly<Record<string, Values
   recover: {
     since: time,
     until: time,
+    types: list((i) => EVENT_TYPES[i % 6], 1, 6, ['unknown']),
     per_second: whole(1, 500),
     enable: [
       [true, false],
@@ -218,6 +219,10 @@ const QUERY: Readonly<Record<string, Values>> = {
   by: words('hour', 'day'),
   group_by: words('webhook_id', 'at'),
   type: words(...EVENT_TYPES),
+  types: [
+    [...EVENT_TYPES, EVENT_TYPES.join()],
+    ['', 'unknown', 'document.changed,', 'document.changed, sync.conflict', 'document-changed', null],
+  ],
   status: words('pending', 'retrying', 'succeeded', 'failed', 'canceled', 'skipped'),
   document_key: [NAMES, ['', 'a b', 'a:', '.', '*', ...TOO_LONG]],
   webhook_id: [[], ['', 'none']],

@@ -11,7 +11,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'events.fanned_out': ['events', 'deliveries', 'skipped', 'set_aside'],
   'delivery.attempted': [...DELIVERY, 'status', 'status_code', 'error', 'duration_ms', 'disabled'],
   'delivery.not_attempted': [...DELIVERY, 'reason'],
-  'delivery.handling_failed': [...DELIVERY, ...MESSAGE],
+  'delivery.handling_failed': [...DELIVERY, 'recovery_id', ...MESSAGE],
+  'recovery.ended': ['project_id', 'environment', 'webhook_id', 'recovery_id'],
   'event.fan_out_failed': ['event_id'],
   'event.set_aside': ['event_id'],
   'stats.adding_failed': ['changes'],
@@ -35,6 +36,7 @@ const IDS: Readonly<Record<string, RegExp>> = {
   project_id: /^prj_/,
   webhook_id: /^whk_/,
   event_id: /^evt_/,
+  recovery_id: /^rec_/,
   key_id: /^key_/,
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { firstMessage } from '../../../lib/deliveries/messages.ts';
+import { pageMessage, RECOVERY_DELAY_SECONDS } from '../../../lib/deliveries/recovery-record.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
 import { MAX_WEBHOOKS } from '../../../lib/webhooks/webhook.ts';
@@ -92,6 +93,27 @@ describe('a consumer and a concurrent request', () => {
       await expectSerializable([attempting(attempt), request], prepare);
   });
 
+  it('have the effect of one after the other: a page of a recovery', async () => {
+    const page = consuming('deliver quick', ({ projectId, recovering, service }) => {
+      const { id: recoveryId = '' } =
+        [...service.db.items()].find(({ pk }) => pk === `RECOVERY#${recovering.id}`) ?? {};
+      const webhook = { projectId, environment: 'live', id: recovering.id } as const;
+      return messageOf(pageMessage(webhook, { id: String(recoveryId), page: 0 }));
+    });
+    const prepare = sceneAfter(({ service }) => service.clock.skip(RECOVERY_DELAY_SECONDS * 1000));
+    const ofRecovering =
+      (method: string, path: string, body?: object): Act =>
+      ({ admin, recovering }) =>
+        admin(method, `/v1/webhooks/${recovering.id}${path}`, body && { body });
+    // A page in progress continues after a stop, so this pair is not serializable.
+    const requests = [
+      ofRecovering('POST', '/recover', {}),
+      ofRecovering('PATCH', '', { description: 'New' }),
+      ofRecovering('POST', '/rotate-secret', {}),
+    ];
+    for (const request of requests) await expectSerializable([page, request], prepare);
+  });
+
   it.each([10, 900])('have the effect of one after the other: a check after %i seconds', async (seconds) => {
     const check = consuming('check-connection', ({ projectId }) =>
       messageOf({ connectionId: 'phone', projectId, environment: 'live' }),
@@ -165,10 +187,17 @@ describe('two concurrent requests', () => {
     await expectSerializable([create(1), create(2)]);
   });
 
+  const ofOne =
+    (method: string): Act =>
+    (scene) =>
+      scene.admin(method, `/v1/webhooks/${scene.webhook.id}/recover`, method === 'POST' ? { body: {} } : {});
+  it('start and stop a recovery of a webhook one after the other', () =>
+    expectSerializable([ofOne('POST'), ofOne('DELETE')]));
+
   it('create only the last webhook within the limit', async () => {
     const full = scenesOf(async () => {
       const scene = await newScene();
-      for (let i = 2; i < MAX_WEBHOOKS; i++) expect((await perform(scene, 'createWebhook')).status).toBe(201);
+      for (let i = 3; i < MAX_WEBHOOKS; i++) expect((await perform(scene, 'createWebhook')).status).toBe(201);
       return scene;
     });
     await expectSerializable([of('createWebhook', 1), of('createWebhook', 2)], full);
