@@ -242,7 +242,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
     ...using(TABLE),
     Scan({ ExclusiveStartKey: after, ExpressionAttributeValues: values, ...input }) {
       const FilterExpression = expect.stringMatching(
-        /#status IN \(:pending, :retrying\)\s+OR .* attribute_not_exists\(endedAt\)/,
+        /#status IN \(:pending, :retrying\)\)\s+OR .* attribute_not_exists\(endedAt\)/,
       );
       expect(input).toMatchObject({ TableName: TABLE, ConsistentRead: true, FilterExpression });
       expect(unmarshall(values)).toMatchObject({ ':since': since, ':pending': 'pending', ':retrying': 'retrying' });

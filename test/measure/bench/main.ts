@@ -5,8 +5,8 @@ import { measureBundles } from './bundles.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
 import { measureIsolation } from './isolation.ts';
-import { measureSync } from './sync.ts';
 import { measureNeighbors } from './neighbors.ts';
+import { measureSync } from './sync.ts';
 import { measureThroughput } from './throughput.ts';
 
 /** Each measurement by its name. It returns the rows of each of its tables by their title. */

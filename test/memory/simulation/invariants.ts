@@ -3,13 +3,16 @@ import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
 import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
+import { isDelivery, type QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { type DeliveryRecord, runKey } from '../../../lib/deliveries/record.ts';
+import type { RecoveryRecord } from '../../../lib/deliveries/recovery-record.ts';
 import { isUnderWay } from '../../../lib/deliveries/retry-schedule.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
 import { isLasting, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { AuditRecord } from '../../../lib/projects/audit.ts';
+import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
@@ -78,6 +81,8 @@ export interface Promised {
   goodbyes: [connectionId: string, asked: number][];
   /** Deliveries as they were before a recovery of them was accepted. */
   recovered: { delivery: DeliveryRecord; step: number }[];
+  /** The requests that stopped a recovery, and the step of their response. */
+  stops: { webhookId: string | undefined; until: number }[];
   /** The violations that clients observed. */
   broken: [invariant: Invariant, detail: string][];
 }
@@ -95,6 +100,10 @@ export class Invariants {
   private readonly webhooks = new History<WebhookRecord>();
   private readonly deliveries = new History<DeliveryRecord>();
   private readonly connections = new History<ConnectionRecord>();
+  private readonly recoveries = new History<RecoveryRecord>();
+  private readonly projects = new History<ProjectRecord>();
+  /** How often the message of each page of a recovery was queued. */
+  private readonly pages = new Map<string, number>();
   /** The step at which each event was stored. */
   private readonly eventSteps = new Map<string, number>();
   private readonly byUrl = new Map<string, string>();
@@ -118,6 +127,7 @@ export class Invariants {
     service.onChange = (before, after, table) => this.guard(() => this.onChange(before, after, table));
     service.onRestore = (items) => model.restore(items);
     service.onPost = (post) => this.guard(() => this.onPost(post));
+    service.onSend = (message, process) => this.guard(() => this.onSend(message, process));
     service.onResponse = (request, response, runs) => this.guard(() => onResponse(request, response, runs));
     service.onStay = (id) => this.guard(() => this.onStay(id));
     service.onLongAttempt = (url) =>
@@ -154,8 +164,12 @@ export class Invariants {
       if (value) this.connections.add(`${value.id} ${value.connectedAt}`, { ...version, value });
     } else if (isDocument(pk)) {
       if (after) this.model.store(after, table, table === this.service.tables.current.number);
-    } else if (pk.startsWith('PROJECT#')) this.onBudget(before, after);
-    else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
+    } else if (pk.startsWith('RECOVERY#')) {
+      this.recoveries.add(pk, { ...version, value: after as RecoveryRecord | undefined });
+    } else if (pk.startsWith('PROJECT#')) {
+      this.projects.add(pk, { ...version, value: after as ProjectRecord | undefined });
+      this.onBudget(before, after);
+    } else if (pk.startsWith('KEY#')) onKey(before as never, after as never);
   }
 
   /** The state of the budget advances from the present at the earliest. Only a lost response counts deliveries twice. */
@@ -181,6 +195,38 @@ export class Invariants {
     const isExhausted =
       delivery?.status === 'failed' && delivery.attempt === MAX_ATTEMPTS && runKey(delivery) === after.disabledBy;
     must(isExhausted, 'Only the sixth failure disables a webhook', `${after.id} by ${after.disabledBy}`);
+  }
+
+  /** A page of a recovery sends deliveries, and its message is queued again only after a fault. */
+  private onSend(message: QueueMessage, { records, readAt }: Process): void {
+    const { now, steps, faults } = this.world;
+    if ('recover' in message) {
+      const { recoveryId, page } = message.recover;
+      const name = `page ${page} of ${recoveryId}`;
+      const count = (this.pages.get(name) ?? 0) + 1;
+      this.pages.set(name, count);
+      must(
+        count <= 1 + faults,
+        'A page of a recovery is queued once',
+        `${name}, ${count} times after ${faults} faults`,
+      );
+      return;
+    }
+    if (!isDelivery(message)) return; // a part of an event
+    const { webhookId, eventId, projectId, recovery: recoveryId } = message;
+    if (message.trigger !== 'recovery' || message.attempt > 1) return;
+    const received = records.map((record) => JSON.parse((record as { body: string }).body) as QueueMessage);
+    if (received.some((each) => isDelivery(each) && each.eventId === eventId)) return; // it is passed on
+    const seen = {
+      webhooks: this.webhooks.between(webhookId, readAt, steps),
+      recoveries: this.recoveries.between(`RECOVERY#${webhookId}`, readAt, steps),
+      projects: this.projects.between(`PROJECT#${projectId}`, readAt, steps),
+    };
+    const isCurrent =
+      seen.webhooks.some((webhook) => webhook?.recoveryId === recoveryId) &&
+      seen.recoveries.some((recovery) => recovery?.id === recoveryId && recovery?.endedAt === undefined) &&
+      seen.projects.some((project) => project?.suspendedAt === undefined);
+    must(isCurrent, 'Only the current recovery of a webhook sends deliveries', `${recoveryId} at ${now}`);
   }
 
   private onPost(post: Received): void {
@@ -277,6 +323,7 @@ export class Invariants {
       this.onOutages(webhooks);
       this.onOverloads();
       this.onRecovered(webhooks, promised);
+      this.onRecoveryCounts(items);
       onDocuments(items, events, this.model, this.service.tables.current.number);
       onCycles(events, promised, this.service.tables.current.number);
       this.onConnections(items, events, promised);
@@ -312,7 +359,11 @@ export class Invariants {
       const isLateTest = event.webhookId !== undefined && states.some((value) => value?.maxPerSecond !== undefined);
       const wasFull = this.service.filled.has(webhook.id) || isLateTest;
       const isSkipped = delivery.status === 'skipped' && wasFull;
-      must(wasDisabled || isSkipped, 'Only a disabled or overloaded webhook misses an event', name);
+      must(
+        wasDisabled || isSkipped || this.wasSuspended(),
+        'Only a disabled or overloaded webhook misses an event',
+        name,
+      );
     }
   }
 
@@ -428,11 +479,37 @@ export class Invariants {
     }
   }
 
-  private onRecovered(webhooks: readonly WebhookRecord[], { recovered }: Promised): void {
+  private wasSuspended(fromStep = 0): boolean {
+    const states = this.projects.between('PROJECT#prj_1', fromStep, this.world.steps);
+    return states.some((project) => project?.suspendedAt !== undefined);
+  }
+
+  /** Every run of a recovery is counted when it starts and when it ends. */
+  private onRecoveryCounts(items: readonly Item[]): void {
+    for (const { pk, id, sent = 0, delivered = 0, failed = 0 } of items) {
+      const [kind, webhookId = ''] = String(pk).split('#');
+      if (kind !== 'RECOVERY') continue;
+      const histories = [...this.deliveries.ids()]
+        .filter((delivery) => delivery.startsWith(`${webhookId} `))
+        .map((delivery) =>
+          this.deliveries.all(delivery).flatMap(({ value }) => (value?.recovery === id ? [value] : [])),
+        );
+      const ends = histories.flatMap((versions) => versions.at(-1)?.status ?? []);
+      const succeeded = ends.filter((status) => status === 'succeeded').length;
+      const expected = [ends.length, succeeded, ends.length - succeeded];
+      const isRight = JSON.stringify([sent, delivered, failed]) === JSON.stringify(expected);
+      must(isRight, 'A recovery counts its deliveries', `${id}: ${[sent, delivered, failed]} instead of ${expected}`);
+    }
+  }
+
+  private onRecovered(webhooks: readonly WebhookRecord[], { recovered, stops }: Promised): void {
     for (const { delivery, step } of recovered) {
       const { webhookId, eventId, run } = delivery;
       const states = this.webhooks.between(webhookId, step, this.world.steps);
-      const isStopped = states.some((webhook) => webhook?.status === 'disabled');
+      const isStopped =
+        states.some((webhook) => webhook?.status === 'disabled') ||
+        stops.some((stop) => stop.webhookId === webhookId && stop.until >= step) ||
+        this.wasSuspended(step);
       if (isStopped || !webhooks.some(({ id }) => id === webhookId)) continue;
       const now = this.service.delivery(webhookId, eventId);
       must((now?.run ?? 0) > run, 'A recovery includes every delivery', `${eventId} to ${webhookId}`);

@@ -164,8 +164,15 @@ const BUGS = {
   'lib/documents/document-write.ts': {
     'A document matches its events': ['new_value: value', 'new_value: fieldIn(before.fields, field) ?? null', 161],
   },
-  'lib/deliveries/consumers.ts': {
-    'A recovery includes every delivery': ['next !== undefined', 'false', 1933],
+  'lib/deliveries/recovery-consumers.ts': {
+    'A recovery includes every delivery': ['if (next) await', 'if (!next) await'],
+    'A page of a recovery is queued once': ['if (!isDone) {', 'if (!isDone && !next) {'],
+  },
+  'lib/deliveries/recovery-record.ts': {
+    'Only the current recovery of a webhook sends deliveries': ['isSuspended || !webhook', '!webhook'],
+  },
+  'lib/deliveries/recovery-tally.ts': {
+    'A recovery counts its deliveries': ['before?.recovery !== after.recovery', 'before?.run !== after.run'],
   },
   'lib/deliveries/retry-schedule.ts': {
     'A run has at most six attempts': ['43200]', '43200, 43200]'],

@@ -35,6 +35,7 @@ import type { Process, World } from './world.ts';
 const API_LIMIT_MS = 20_000;
 const QUEUE_LIMIT_MS = 30_000;
 const FAN_OUT_LIMIT_MS = 60_000;
+const PROJECTS_LIMIT_MS = 60_000;
 /** The queues reject 1 in this many events, until an operator replays it. */
 const REFUSED_EVERY = 32;
 const REPLAY_AFTER_MS = 10 * 60 * 1000;
@@ -78,6 +79,8 @@ export class SimulatedService {
   onPost: (post: Received) => void = () => {};
   /** Receives the items of a restored table. */
   onRestore: (items: readonly Item[]) => void = () => {};
+  /** Receives the messages that a process sends to the queues of lanes. */
+  onSend: (message: QueueMessage, process: Process) => void = () => {};
   /** Receives each webhook whose overdue attempt stays in the quick lane, and the URL of each attempt that lasted too long there. */
   onStay: (webhookId: string) => void = () => {};
   onLongAttempt: (url: string) => void = () => {};
@@ -223,6 +226,8 @@ export class SimulatedService {
 
   /** Sends one request. */
   request(request: Request): Promise<Response> {
+    const isSuspended = this.db.get('PROJECT#prj_1', 'PROJECT')?.suspendedAt !== undefined;
+    if (isSuspended) return Promise.resolve({ status: 403, body: {} as never, table: this.tables.current.number }); // by the authorizer
     const { fn, method, resource, idempotencyKey } = request;
     return new Promise((resolve) => {
       const work = async (handle: Handler, process: Process): Promise<void> => {
@@ -236,6 +241,18 @@ export class SimulatedService {
         resolve(response);
       };
       this.invoke(fn, `${method} ${resource}`, API_LIMIT_MS, work, () => resolve(null));
+    });
+  }
+
+  /** Runs an operation on the project, like an operator. `null` if the outcome is unknown. */
+  operate(input: object): Promise<true | null> {
+    return new Promise((resolve) => {
+      const work = (handle: Handler): Promise<void> =>
+        handle(input as never, NO_CONTEXT).then(
+          () => resolve(true),
+          () => resolve(null),
+        );
+      this.invoke('projects', `projects ${JSON.stringify(input)}`, PROJECTS_LIMIT_MS, work, () => resolve(null));
     });
   }
 
@@ -339,9 +356,11 @@ export class SimulatedService {
   private enqueue(process: Process, { QueueUrl, Entries }: { QueueUrl: string; Entries: QueueEntry[] }): object {
     const queue = this.queueAt(QueueUrl);
     const refused = Entries.filter(({ MessageBody }) => process.name === 'fan-out' && this.isRefused(MessageBody));
-    for (const entry of Entries.filter((each) => !refused.includes(each))) {
+    for (const entry of Entries) {
+      if (refused.includes(entry)) continue;
       const message = JSON.parse(entry.MessageBody);
       if (process.name === 'fan-out') this.fannedOut += message.spread?.webhookIds.length ?? 1;
+      if (consumerOf(QueueUrl).startsWith('deliver ')) this.onSend(message, process);
       queue.send(message, entry.DelaySeconds);
     }
     return { Failed: refused.map(({ Id }) => ({ Id, Code: 'InvalidMessageContents', SenderFault: true })) };

@@ -34,6 +34,10 @@ const HOT_MS = [MINUTE_MS, 10 * MINUTE_MS] as const;
 const REPLICAS_EVERY = 3;
 /** 1 in this many schedules about replicas has more documents than the replicas read. */
 const WIDE_EVERY = 4;
+/** In 1 in this many schedules, webhooks miss more events, recoveries are stopped, and the project is suspended. */
+const RECOVERING_EVERY = 7;
+const SUSPENDED_MS = [1000, MINUTE_MS, 3 * HOUR_MS] as const;
+const RECOVERIES = [{}, { enable: true }, { enable: true, per_second: 1 }, { since: '2026-01-01T00:00:00Z' }];
 const PATTERNS = [[], ['d'], ['other'], ['*']] as const;
 const USUAL_PAUSES_MS = [0, 0, 100, 2000, MINUTE_MS, 10 * MINUTE_MS, 3 * HOUR_MS, 13 * HOUR_MS] as const;
 /** Most actions of replicas overlap. */
@@ -58,6 +62,7 @@ export class Users {
     cycles: new Map(),
     goodbyes: [],
     recovered: [],
+    stops: [],
     broken: [],
   };
   private readonly webhookIds: string[] = [];
@@ -73,6 +78,7 @@ export class Users {
   private readonly connections: Connections;
   private readonly isAboutReplicas: boolean;
   readonly replicas: Replicas;
+  private readonly isRecovering: boolean;
 
   constructor(world: World, service: SimulatedService, model: Model, seed: number) {
     this.world = world;
@@ -83,6 +89,7 @@ export class Users {
     this.isHot = seed % HOT_EVERY === 3;
     this.hasManyWebhooks = seed % MANY_EVERY === 5;
     if (seed % BUDGETED_EVERY === 4) service.deliveriesPerSecond = DELIVERIES_PER_SECOND;
+    this.isRecovering = seed % RECOVERING_EVERY === 5;
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.connections = new Connections(this.client, this.promised);
@@ -134,6 +141,13 @@ export class Users {
     ['recover', () => this.recover()],
   ];
 
+  private readonly recoveringActions: readonly Action[] = [
+    ['miss events', () => this.missEvents(), 6],
+    ['recover', () => this.recover(), 2],
+    ['stop a recovery', () => this.stopRecovery(), 2],
+    ['suspend the project', () => this.suspend()],
+  ];
+
   private readonly hotActions: readonly Action[] = [
     ['overload a partition', async () => this.overload(), 2],
     ['publish a batch', () => this.publishBatch(), 2],
@@ -147,7 +161,8 @@ export class Users {
     if (this.hasManyWebhooks) await Promise.all(Array.from({ length: MANY }, () => this.createWebhook()));
     await this.client.pass(2 * SKEW_MS); // later events are later by any clock
     const limited = [...(this.isLimited ? this.limitedActions : []), ...(this.isFull ? this.fullActions : [])];
-    await this.perform(count, [...this.actions, ...limited, ...(this.isHot ? this.hotActions : [])], USUAL_PAUSES_MS);
+    const special = [...(this.isHot ? this.hotActions : []), ...(this.isRecovering ? this.recoveringActions : [])];
+    await this.perform(count, [...this.actions, ...limited, ...special], USUAL_PAUSES_MS);
   }
 
   private async perform(count: number, all: readonly Action[], pausesMs: readonly number[]): Promise<void> {
@@ -216,8 +231,12 @@ export class Users {
     this.promised.once.add(description);
   }
 
-  private async onWebhook(method: string, resource: string, body?: object): Promise<void> {
-    const id = this.world.pick(this.webhookIds);
+  private async onWebhook(
+    method: string,
+    resource: string,
+    body?: object,
+    id = this.world.pick(this.webhookIds),
+  ): Promise<void> {
     if (id === undefined) return;
     const isRepeated = method === 'POST';
     await this.client.send({ fn: 'webhooks', method, resource, path: { id }, ...(body && { body }) }, isRepeated);
@@ -238,15 +257,11 @@ export class Users {
   }
 
   /** Deliveries that ended without success before a recovery get a new run, unless a new outage has started or the webhook is disabled. */
-  private async recover(): Promise<void> {
-    const id = this.world.pick(this.webhookIds);
+  private async recover(
+    id = this.world.pick(this.webhookIds),
+    body: object = this.world.pick(RECOVERIES),
+  ): Promise<void> {
     if (id === undefined) return;
-    const body = this.world.pick([
-      {},
-      { enable: true },
-      { enable: true, per_second: 1 },
-      { since: '2026-01-01T00:00:00Z' },
-    ]);
     const outage = this.service.undeliveredSince(id);
     const lost = this.service.undelivered(id).filter(({ endedAt = 0 }) => 'since' in body || endedAt >= (outage ?? 0));
     const request = {
@@ -261,6 +276,33 @@ export class Users {
     const step = this.world.steps;
     if (response?.status === 202 && isSame)
       this.promised.recovered.push(...lost.map((delivery) => ({ delivery, step })));
+  }
+
+  /** A webhook skips the events during a pause, and recovers them slowly. */
+  private async missEvents(): Promise<void> {
+    const id = this.world.pick(this.webhookIds);
+    await this.onWebhook('PATCH', '/v1/webhooks/{id}', { status: 'disabled' }, id);
+    await Promise.all([this.publishBatch(), this.publishBatch()]);
+    await this.client.pass(10_000);
+    await this.recover(id, { enable: true, per_second: 1 });
+    await this.client.pass(this.world.pick([0, 11_000, 13_000]));
+  }
+
+  private async stopRecovery(): Promise<void> {
+    const webhookId = this.world.pick(this.webhookIds);
+    const stop = { webhookId, until: Number.POSITIVE_INFINITY };
+    this.promised.stops.push(stop);
+    await this.onWebhook('DELETE', '/v1/webhooks/{id}/recover', undefined, webhookId);
+    stop.until = this.world.steps;
+  }
+
+  /** The operator suspends the project, and resumes it later. A repetition of the command continues. */
+  private async suspend(): Promise<void> {
+    const operate = (operation: string) =>
+      this.client.untilKnown(() => this.service.operate({ operation, id: 'prj_1' }));
+    await operate('suspend');
+    await this.client.pass(this.world.pick(SUSPENDED_MS));
+    await operate('resume');
   }
 
   private overload(): void {

@@ -3,6 +3,7 @@ import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import {
+  type Changing,
   changing,
   newScene,
   type Protected,
@@ -13,7 +14,7 @@ import {
 } from './scene.ts';
 
 /** Whether the request of an operation in the scene publishes an event at the request of its client, from the specification. */
-const isPublishing = (id: Protected): boolean => {
+const isPublishing = (id: Protected | Changing): boolean => {
   const { method, path } = operations[id];
   if (path.startsWith('/v1/documents')) return method !== 'GET';
   return method === 'POST' && (/^\/v1\/(events|sync)/.test(path) || path.endsWith('/test'));
