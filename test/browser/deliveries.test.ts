@@ -55,25 +55,11 @@ describe('an endpoint that fails', () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Enable and recover' }).click();
     await page.getByRole('dialog').getByText('2 deliveries will be sent again.').waitFor(); // shown before the confirmation
-    const windows = new Set<string>();
-    let missed = 3; // with an older one, which this recovery does not contain
-    await page.route('**/recover?*', (route) => {
-      if (route.request().method() !== 'GET') return route.continue();
-      windows.add(new URL(route.request().url()).search);
-      return route.fulfill({ json: { count: missed } });
-    });
     await page.getByRole('dialog').getByRole('button', { name: 'Enable and recover' }).click();
     const progress = page.getByRole('dialog').getByRole('status');
-    await progress.getByText('2 deliveries will be sent again.').waitFor();
+    await progress.getByText('2 sent again: 2 delivered, 0 failed.').waitFor();
+    await page.getByRole('dialog').getByText('The recovery ended on').waitFor();
     await expect.poll(() => badge(page)).toBe('enabled'); // the outage has ended
-    for (const text of ['1 of 2 deliveries were sent again.', 'All 2 deliveries were sent again.']) {
-      missed--;
-      await progress.getByText(text).waitFor();
-    }
-    const [window, ...others] = windows;
-    expect(others, 'the progress counts no later failure').toEqual([]);
-    const since = new URLSearchParams(window).get('since') ?? '';
-    expect(Date.parse(since)).toBeLessThan(Date.parse(event.timestamp));
     await page.getByRole('button', { name: 'Done' }).click();
     await receiver.until(before + 2);
     await expect.poll(() => page.getByRole('cell', { name: 'succeeded' }).count()).toBe(2);

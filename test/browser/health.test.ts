@@ -148,11 +148,41 @@ describe('a recovery', () => {
     const posted = page.waitForRequest((request) => request.method() === 'POST');
     await page.getByRole('button', { name: 'Recover', exact: true }).last().click();
     expect((await posted).postDataJSON()).toEqual({ since: `${since}:00.000Z`, until: `${until}:00.000Z` });
-    await page.getByText('The delivery was sent again.').waitFor();
+    await dialog.getByText('1 sent again: 1 delivered, 0 failed.').waitFor();
     await eventually(() => receiver.received.length === 1);
     await page.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await page.evaluate(() => location.hash)).toContain('status=skipped');
+  });
+
+  it('that is running is shown instead of a second one, with its results, until it is stopped', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url);
+    const requests: string[] = [];
+    const recovery = { recovery_id: 'rec_1', started_at: '2026-01-31T12:00:00.000Z', ended_at: null as string | null };
+    const window = { since: '2026-01-31T11:00:00.000Z', until: '2026-01-31T12:00:00.000Z' };
+    const results = { sent: 250, delivered: 240, failed: 2 };
+    const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}`);
+    await page.route('**/recover?*', (route) => {
+      const method = route.request().method();
+      if (method !== 'GET') requests.push(method);
+      if (method === 'DELETE') return route.fulfill({ status: 204 });
+      return route.fulfill({ json: { count: 12_000, recovery: { ...recovery, ...window, ...results } } });
+    });
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Recover' }).click();
+    await dialog.getByText('250 sent again: 240 delivered, 2 failed.').waitFor();
+    results.failed = 10;
+    await dialog.getByText('250 sent again: 240 delivered, 10 failed.').waitFor();
+    expect(await dialog.getByRole('button').allTextContents()).toEqual(['Close', 'Stop recovery']);
+    await dialog.getByRole('button', { name: 'Stop recovery' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('Recovery stopped.').waitFor();
+    recovery.ended_at = '2026-01-31T12:01:00.000Z';
+    await page.getByRole('button', { name: 'Recover' }).click();
+    await dialog.getByText('At least 12,000 deliveries will be sent again.').waitFor();
+    expect(requests).toEqual(['DELETE']);
   });
 });
 

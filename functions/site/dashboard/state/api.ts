@@ -39,6 +39,7 @@ export type EntryOf<R extends Route> = ResponseOf<R> extends { data: readonly (i
 export type Key = ResponseOf<'GET /v1/keys/{key}'>;
 export type Webhook = ResponseOf<'GET /v1/webhooks/{id}'>;
 export type Delivery = ResponseOf<'GET /v1/webhooks/{id}/deliveries/{event_id}'>;
+export type Recovery = NonNullable<ResponseOf<'GET /v1/webhooks/{id}/recover'>['recovery']>;
 export type Document = EntryOf<'GET /v1/documents'>;
 
 /** A problem document (RFC 9457) from the API, `unreadable` for another response, or `unreachable` if there was none. */

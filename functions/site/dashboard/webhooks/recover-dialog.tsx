@@ -1,28 +1,34 @@
 import { useRef, useState } from 'preact/hooks';
+import { ActionForm } from '../components/action-form.tsx';
+import { Button } from '../components/basics.tsx';
 import { Confirm, Dialog, Done } from '../components/dialog.tsx';
 import { Input } from '../components/field.tsx';
-import { fromLocal } from '../components/time.tsx';
-import { serverNow } from '../state/api.ts';
-import { useForm, useLoaded, useRepeated } from '../state/hooks.ts';
+import { fromLocal, Time } from '../components/time.tsx';
+import type { Recovery } from '../state/api.ts';
+import { useForm, useRepeated } from '../state/hooks.ts';
 import { useRead, useSession } from '../state/session.ts';
 import type { DialogProps } from './webhook-dialogs.tsx';
 
-/** Recovers missed deliveries, and enables the webhook first if it is disabled. */
+const REFRESH_MS = 5000;
+
+/**
+ * Recovers missed deliveries, and enables the webhook first if it is disabled. While a recovery is running, it shows that one
+ * instead.
+ */
 export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   const { call } = useSession();
   const { value, field } = useForm({ since: '', until: '' });
-  const [count, setCount] = useState<number>();
   const window = { since: fromLocal(value.since), until: fromLocal(value.until) };
-  const counted = useRead('GET /v1/webhooks/{id}/recover', { path: { id }, query: window });
+  const read = useRead('GET /v1/webhooks/{id}/recover', { path: { id }, query: window });
   const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
   const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
-  if (count !== undefined) {
-    return (
-      <Dialog title={title} onClose={onClose}>
-        <RecoveryProgress of={id} count={count} window={window} />
-        <Done onClose={onClose} />
-      </Dialog>
-    );
+  const last = read.value?.recovery ?? undefined;
+  const shown = useRef<string | undefined>(undefined); // stays after its end
+  if (last?.ended_at === null) shown.current ??= last.recovery_id;
+  useRepeated(shown.current ? REFRESH_MS : null, read);
+  if (shown.current !== undefined) {
+    const recovery = last?.recovery_id === shown.current ? last : undefined;
+    return <RecoveryDialog of={id} recovery={recovery} onClose={onClose} />;
   }
   return (
     <Confirm
@@ -34,14 +40,17 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
           body: { ...window, ...(isDisabled && { enable: true }) },
         })
       }
-      onDone={(recovery) => setCount(recovery.count)}
+      onDone={(recovery) => {
+        shown.current = recovery.recovery_id;
+        read.reload();
+      }}
       onClose={onClose}
     >
       <p>
         Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
         <strong>
-          {counted.value && recoveredText(counted.value.count)}
-          {!counted.value && (counted.loading ? 'Counting…' : 'Their number is unknown.')}
+          {read.value && recoveredText(read.value.count)}
+          {!read.value && (read.loading ? 'Counting…' : 'Their number is unknown.')}
         </strong>
       </p>
       <Input
@@ -60,51 +69,70 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
   );
 }
 
-interface ProgressProps {
+interface RecoveryProps {
   /** The id of the webhook. */
   of: string;
-  /** The deliveries to recover. */
-  count: number;
-  window: { since: string | undefined; until: string | undefined };
+  /** The recovery, once it is loaded. */
+  recovery: Recovery | undefined;
+  onClose: () => void;
 }
 
-const PROGRESS_MS = 2000;
-/** Before all deliveries. */
-const EARLIEST = new Date(0).toISOString();
-
-/**
- * Shows how many deliveries of a recovery were started, which is by how much the number of missed ones fell. Without a start of the
- * window, all times count, because the first success changes the default.
- */
-function RecoveryProgress({ of: id, count, window }: ProgressProps) {
+/** Shows how many deliveries of a recovery were sent and how they ended, with a button that stops it. */
+function RecoveryDialog({ of: id, recovery, onClose }: RecoveryProps) {
   const { call } = useSession();
-  const [until] = useState(() => window.until ?? new Date(serverNow()).toISOString()); // later failures do not count
-  const missed = useLoaded(id, () =>
-    call('GET /v1/webhooks/{id}/recover', { path: { id }, query: { since: window.since ?? EARLIEST, until } }),
-  );
-  const most = useRef(count);
-  most.current = Math.max(most.current, missed.value?.count ?? 0);
-  const started = Math.min(count, most.current - (missed.value?.count ?? most.current));
-  useRepeated(started < count ? PROGRESS_MS : null, missed);
-  if (count === 0) return <p>{recoveredText(0)}</p>;
-  return (
+  const results = (
     <>
       <p>
-        <output>{progressText(started, count)}</output>
+        <output>{resultText(recovery)}</output>
       </p>
-      <progress value={started} max={count} aria-label="Progress of the recovery" />
-      <p class="muted">The recovery continues when you close this dialog.</p>
+      <p class="muted">
+        {recovery?.ended_at ? (
+          <>
+            The recovery ended on <Time at={recovery.ended_at} />. Deliveries that are neither delivered nor failed are
+            retried on schedule.
+          </>
+        ) : (
+          'The recovery starts after ten seconds, and continues when you close this dialog.'
+        )}{' '}
+        The numbers are at most a minute late.
+      </p>
     </>
+  );
+  if (recovery?.ended_at)
+    return (
+      <Dialog title="Recovery" onClose={onClose}>
+        {results}
+        <Done onClose={onClose} />
+      </Dialog>
+    );
+  return (
+    <Dialog title="Recovery" onClose={onClose}>
+      <ActionForm
+        isDialog
+        kind="danger"
+        action="Stop recovery"
+        act={() => call('DELETE /v1/webhooks/{id}/recover', { path: { id } })}
+        announcement="Recovery stopped."
+        onDone={onClose}
+        others={<Button onClick={onClose}>Close</Button>}
+      >
+        {results}
+      </ActionForm>
+    </Dialog>
   );
 }
 
-function progressText(started: number, count: number): string {
-  if (started === 0) return `${recoveredText(count)} The recovery starts in about ten seconds.`;
-  if (started < count) return `${started.toLocaleString()} of ${count.toLocaleString()} deliveries were sent again.`;
-  return count === 1 ? 'The delivery was sent again.' : `All ${count.toLocaleString()} deliveries were sent again.`;
+function resultText({ sent, delivered, failed }: Pick<Recovery, 'sent' | 'delivered' | 'failed'> = NOTHING): string {
+  const [all, good, bad] = [sent, delivered, failed].map((count) => count.toLocaleString());
+  return `${all} sent again: ${good} delivered, ${bad} failed.`;
 }
+const NOTHING = { sent: 0, delivered: 0, failed: 0 };
 
 function recoveredText(count: number): string {
   if (count === 0) return 'There is nothing to send again. Deliveries that are retrying follow their schedule.';
-  return count === 1 ? '1 delivery will be sent again.' : `${count.toLocaleString()} deliveries will be sent again.`;
+  if (count === 1) return '1 delivery will be sent again.';
+  const least = count > EXACT_COUNT ? 'At least ' : '';
+  return `${least}${count.toLocaleString()} deliveries will be sent again.`;
 }
+/** The service counts at least this many deliveries exactly. */
+const EXACT_COUNT = 10_000;
