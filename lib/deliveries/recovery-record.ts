@@ -13,14 +13,13 @@ export interface RecoveryPosition {
 }
 
 /** How many runs a recovery started, and how they ended. */
-export const RECOVERY_COUNTERS = ['sent', 'delivered', 'failed'] as const;
-export type RecoveryCounts = { [Name in (typeof RECOVERY_COUNTERS)[number]]?: number };
+export type RecoveryCounts = Record<'sent' | 'delivered' | 'failed', number>;
 
 /**
  * The stored recovery of a webhook, which is the current or the last one. It is current as long as it has no end and the webhook
  * contains its id. Times are in milliseconds since 1970.
  */
-export interface RecoveryRecord extends RecoveryWindow, RecoveryCounts {
+export interface RecoveryRecord extends RecoveryWindow, Partial<RecoveryCounts> {
   id: string;
   /** Deliveries in a page, which takes a second. */
   perSecond: number;

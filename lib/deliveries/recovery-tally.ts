@@ -27,7 +27,7 @@ export function recoveryTally(changes: readonly DeliveryChange[]): RecoveryTally
  * The first change that contains a recovery counts as its start, and the change that ends the run as its result. A run can record
  * itself, so one change can do both.
  */
-function countsOf({ before, after }: DeliveryChange): Required<RecoveryCounts> | null {
+function countsOf({ before, after }: DeliveryChange): RecoveryCounts | null {
   const isStart = before?.recovery !== after.recovery;
   const isEnd = !isUnderWay(after.status) && (isStart || (before !== undefined && isUnderWay(before.status)));
   if (!isStart && !isEnd) return null;
