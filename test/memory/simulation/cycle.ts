@@ -35,7 +35,7 @@ export interface Cycle {
   tables: Set<number>;
 }
 
-export const codeOf = ({ body }: { body: { code?: string } | undefined }): string | undefined => body?.code;
+const codeOf = ({ body }: { body: { code?: string } | undefined }): string | undefined => body?.code;
 export const isResync = (response: NonNullable<Response>): boolean => codeOf(response) === 'resync_required';
 
 /** Checks a response to a page of a cycle. */
