@@ -44,16 +44,28 @@ export const withoutFirst =
     expression: Array.from({ length: count }, (_, i) => `${name}[${count - 1 - i}]`).join(', '),
   });
 
-/** Sets the defined members of `values`, removes the undefined ones, and applies special changes. */
+/** The path of a member, or of an entry of a map as `map.entry`. The expression calls the entry `alias`. */
+function pathOf(member: string, alias: string): { path: string; of: string; names: Record<string, string> } {
+  const [name = '', entry] = member.split('.');
+  const names = { [`#${name}`]: name };
+  if (entry === undefined) return { path: `#${name}`, of: name, names };
+  return { path: `#${name}.#${alias}`, of: alias, names: { ...names, [`#${alias}`]: entry } };
+}
+
+/**
+ * Sets the defined members of `values`, removes the undefined ones, and applies special changes. A member can be an entry of a map
+ * that exists, as `map.entry`.
+ */
 export function update(Key: ItemKey, values: Item, condition?: Condition): Write {
   const clauses: Record<string, string[]> = { SET: [], REMOVE: [], ADD: [] };
   const names = { ...condition?.names };
   const given = { ...condition?.values };
-  for (const [member, value] of Object.entries(values)) {
+  for (const [i, [member, value]] of Object.entries(values).entries()) {
     const action = typeof value === 'function' ? (value as Action) : assigned(value);
-    const { clause, expression, values } = action(`#${member}`, `:${member}`);
+    const place = pathOf(member, `entry_${i}`);
+    const { clause, expression, values } = action(place.path, `:${place.of}`);
     clauses[clause]?.push(expression);
-    names[`#${member}`] = member;
+    Object.assign(names, place.names);
     Object.assign(given, values);
   }
   const UpdateExpression = Object.entries(clauses)
@@ -89,7 +101,11 @@ const about = (name: string, expression: string, values: Record<string, unknown>
   values,
 });
 
-export const isPresent = (name: string): Condition => about(name, `attribute_exists(#${name})`);
+/** A member, or an entry of a map as `map.entry`. */
+export function isPresent(member: string): Condition {
+  const { path, names } = pathOf(member, 'than_entry');
+  return { expression: `attribute_exists(${path})`, names, values: {} };
+}
 export const isAbsent = (name: string): Condition => about(name, `attribute_not_exists(#${name})`);
 export const exists = isPresent('pk');
 export const isNew = isAbsent('pk');
@@ -109,6 +125,10 @@ export const areAsGiven = (members: Record<string, unknown>): Condition[] =>
 export const isBelow = compare('<');
 export const isAtMost = compare('<=');
 export const isAtLeast = compare('>=');
+
+/** The member is a map with fewer entries. */
+export const hasFewerThan = (name: string, entries: number): Condition =>
+  about(name, `size(#${name}) < :size_${name}`, { [`:size_${name}`]: entries });
 
 /** Its value is one of several. */
 export const isOneOf = (name: string, values: readonly unknown[]): Condition => {

@@ -14,7 +14,7 @@ import * as projects from '../../functions/projects.ts';
 import * as stats from '../../functions/stats.ts';
 import * as tokens from '../../functions/tokens.ts';
 import * as webhooks from '../../functions/webhooks.ts';
-import type { Item } from '../../infra/local/memory/expressions.ts';
+import type { Item } from '../../infra/local/memory/paths.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
 import { LANES } from '../../lib/deliveries/lanes.ts';
 import { LANE_QUEUES } from '../../lib/deployment.ts';

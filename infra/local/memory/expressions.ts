@@ -1,16 +1,10 @@
 import { InvalidRequest } from '../models/invalid-request.ts';
-
-/** An item in the notation of the document client. */
-export type Item = Record<string, unknown>;
-
-export interface Names {
-  ExpressionAttributeNames?: Record<string, string> | undefined;
-  ExpressionAttributeValues?: Record<string, unknown> | undefined;
-}
+import { COMPARISONS, isComparable, isEqual } from './comparisons.ts';
+import { copyFor, type Item, type Names, removeAt, setAt, valueAt, valueNamed } from './paths.ts';
 
 type Evaluate = (item: Item, names: Names) => unknown;
 
-const TOKEN = /\s*(<=|>=|<|>|=|[(),]|[#:]?[A-Za-z_][\w]*(?:\[\d+\])?)/gy;
+const TOKEN = /\s*(<=|>=|<|>|=|[(),]|[#:]?[A-Za-z_]\w*(?:\.#\w+)*(?:\[\d+\])?)/gy;
 
 const unsupported = (expression: string): InvalidRequest =>
   new InvalidRequest(`The database in memory does not support the expression ${expression}`);
@@ -31,30 +25,15 @@ function cached<Parsed>(parse: (expression: string) => Parsed): (expression: str
   };
 }
 
-export const nameOf = (token: string, { ExpressionAttributeNames }: Names): string => {
-  if (!token.startsWith('#')) return token;
-  const name = ExpressionAttributeNames?.[token];
-  if (name === undefined) throw new InvalidRequest(`The name ${token} is not defined`);
-  return name;
-};
-export const valueNamed = (token: string, { ExpressionAttributeValues }: Names): unknown => {
-  const value = ExpressionAttributeValues?.[token];
-  if (value === undefined) throw new InvalidRequest(`The value ${token} is not defined`);
-  return value;
-};
+/** A value, a member or the size of a map. */
 const operand = (token: string): Evaluate =>
-  token.startsWith(':') ? (_item, names) => valueNamed(token, names) : (item, names) => item[nameOf(token, names)];
-
-const isEqual = (a: unknown, b: unknown): boolean =>
-  a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
-const isComparable = (a: unknown, b: unknown): boolean =>
-  (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string');
-const COMPARISONS: Record<string, (a: never, b: never) => boolean> = {
-  '<': (a, b) => a < b,
-  '<=': (a, b) => a <= b,
-  '>': (a, b) => a > b,
-  '>=': (a, b) => a >= b,
-};
+  token.startsWith(':') ? (_item, names) => valueNamed(token, names) : (item, names) => valueAt(item, token, names);
+const sizeOf =
+  (token: string): Evaluate =>
+  (item, names) => {
+    const map = valueAt(item, token, names);
+    return map === undefined ? undefined : Object.keys(map as object).length;
+  };
 
 /** Parses the condition, key condition and filter expressions of this service. */
 export const conditionOf: (expression: string) => (item: Item, names: Names) => boolean = cached((expression) => {
@@ -95,9 +74,9 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
       expect('(');
       const name = next();
       expect(')');
-      return (item, names) => (item[nameOf(name, names)] !== undefined) === (token === 'attribute_exists');
+      return (item, names) => (valueAt(item, name, names) !== undefined) === (token === 'attribute_exists');
     }
-    const left = operand(token);
+    const left = token === 'size' ? size() : operand(token);
     const operator = next();
     if (operator === 'BETWEEN') {
       const first = operand(next());
@@ -125,6 +104,12 @@ export const conditionOf: (expression: string) => (item: Item, names: Names) => 
       return isComparable(a, b) && compare(a as never, b as never);
     };
   }
+  function size(): Evaluate {
+    expect('(');
+    const name = next();
+    expect(')');
+    return sizeOf(name);
+  }
 });
 
 type Change = (item: Item, before: Item, names: Names) => void;
@@ -133,6 +118,7 @@ type Change = (item: Item, before: Item, names: Names) => void;
 export const updateOf: (expression: string) => (before: Item, names: Names) => Item = cached((expression) => {
   const tokens = tokensOf(expression);
   const changes: Change[] = [];
+  const paths = tokens.filter((token) => token.includes('.'));
   const shortened = new Set<string>();
   let at = 0;
   const next = (): string => tokens[at++] ?? '';
@@ -147,11 +133,16 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
     while (tokens[at] === ',' && ++at);
   }
   return (before, names) => {
-    const item = { ...before };
+    const item = copyFor(before, paths, names);
     for (const change of changes) change(item, before, names);
     for (const token of shortened) {
-      const name = nameOf(token, names);
-      item[name] = (item[name] as unknown[]).filter((each) => each !== REMOVED);
+      const list = valueAt(item, token, names) as unknown[];
+      setAt(
+        item,
+        token,
+        names,
+        list.filter((each) => each !== REMOVED),
+      );
     }
     return item;
   };
@@ -160,9 +151,7 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
     const name = next();
     expect('=');
     const value = expressionOf();
-    return (item, before, names) => {
-      item[nameOf(name, names)] = value(before, names);
-    };
+    return (item, before, names) => setAt(item, name, names, value(before, names));
   }
   function expressionOf(): Evaluate {
     const token = next();
@@ -180,17 +169,22 @@ export const updateOf: (expression: string) => (before: Item, names: Names) => I
     const [, name = '', index] = /^([^[]+)(?:\[(\d+)\])?$/.exec(next()) ?? [];
     if (index !== undefined) shortened.add(name);
     return (item, _before, names) => {
-      const key = nameOf(name, names);
-      if (index === undefined) delete item[key];
-      else item[key] = (item[key] as unknown[]).map((each, i) => (i === Number(index) ? REMOVED : each));
+      if (index === undefined) return removeAt(item, name, names);
+      const list = valueAt(item, name, names) as unknown[];
+      setAt(
+        item,
+        name,
+        names,
+        list.map((each, i) => (i === Number(index) ? REMOVED : each)),
+      );
     };
   }
   function add(): Change {
     const name = next();
     const value = operand(next());
     return (item, before, names) => {
-      const key = nameOf(name, names);
-      item[key] = ((before[key] as number | undefined) ?? 0) + (value(before, names) as number);
+      const sum = ((valueAt(before, name, names) as number | undefined) ?? 0) + (value(before, names) as number);
+      setAt(item, name, names, sum);
     };
   }
 });

@@ -1,5 +1,6 @@
 import { InvalidRequest } from '../models/invalid-request.ts';
-import { conditionOf, type Item, type Names, nameOf, valueNamed } from './expressions.ts';
+import { conditionOf } from './expressions.ts';
+import { type Item, type Names, nameOf, valueNamed } from './paths.ts';
 import type { KeySchema } from './schema.ts';
 
 /** A query or a scan in the notation of the document client. */

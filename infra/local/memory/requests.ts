@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { InvalidRequest } from '../models/invalid-request.ts';
 import { requireModel } from '../models/models.ts';
-import type { Item } from './expressions.ts';
+import type { Item } from './paths.ts';
 import { requireItem, requireKey, requireStartKey, type TableSchema } from './schema.ts';
 import { type Attributes, sizeOf } from './values.ts';
 

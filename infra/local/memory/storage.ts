@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import type { Item } from './expressions.ts';
+import type { Item } from './paths.ts';
 import type { Change } from './table.ts';
 
 /** A change with its position in the stream of the table. */

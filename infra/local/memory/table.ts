@@ -1,5 +1,6 @@
-import { conditionOf, type Item, type Names, updateOf } from './expressions.ts';
+import { conditionOf, updateOf } from './expressions.ts';
 import { Partitions, projected, type Read } from './partitions.ts';
+import type { Item, Names } from './paths.ts';
 import { type Command, DynamoDbError, marshalled, requireValid } from './requests.ts';
 import { requireItem, type TableSchema } from './schema.ts';
 

@@ -6,6 +6,7 @@ import {
   any,
   appended,
   type Condition,
+  hasFewerThan,
   increased,
   initially,
   is,
@@ -94,7 +95,7 @@ describe('content from outside', () => {
 });
 
 describe('an item', () => {
-  const members = { n: 0, text: '10', empty: '', list: [], mixed: [1, { a: 'x' }] };
+  const members = { n: 0, text: '10', empty: '', list: [], mixed: [1, { a: 'x' }], map: { a: 1, b: 'x' } };
   async function stored() {
     const own = key();
     await table.write([put({ ...own, ...members })]);
@@ -109,6 +110,13 @@ describe('an item', () => {
     ['a list in another order', is('mixed', [{ a: 'x' }, 1]), false],
     ['one of two, and a third', all(any(is('n', 1), is('text', '10')), isAbsent('none')), true],
     ['an empty text that is present', isPresent('empty'), true],
+    ['an entry that is present', isPresent('map.a'), true],
+    ['an entry that is missing', isPresent('map.c'), false],
+    ['an entry of a map that is missing', isPresent('none.a'), false],
+    ['a map with fewer entries', hasFewerThan('map', 3), true],
+    ['a map with as many entries', hasFewerThan('map', 2), false],
+    ['a map that is missing, with fewer entries', hasFewerThan('none', 3), false],
+    ['an entry that is present, or fewer of them', any(isPresent('map.b'), hasFewerThan('map', 1)), true],
   ])('has the same conditions in memory and in the database: %s', async (_, condition, isTrue) => {
     const rejected = await table.write([update(await stored(), { changed: true }, condition)]);
     expect(rejected.length === 0).toBe(isTrue);
@@ -118,7 +126,7 @@ describe('an item', () => {
     const own = await stored();
     const change = async (values: object) => {
       await table.write([update(own, { ...values })]);
-      const { pk: _, sk: __, mixed: ___, ...changed } = (await table.get(own)) ?? {};
+      const { pk: _, sk: __, mixed: ___, map: ____, ...changed } = (await table.get(own)) ?? {};
       return changed;
     };
     const initial = { n: initially(5), text: initially('x'), empty: initially('x'), list: initially([9]) };
@@ -132,6 +140,18 @@ describe('an item', () => {
     const added = { n: increased(2), none: increased(1), list: appended(['a', 'b', 'c']), text: undefined };
     expect(await change(added)).toEqual({ n: 2, empty: '', list: ['a', 'b', 'c'], none: 1 });
     expect(await change({ list: withoutFirst(2), n: 1 })).toEqual({ n: 1, empty: '', list: ['c'], none: 1 });
+  });
+
+  it('has the same changes of the entries of a map in memory and in the database', async () => {
+    const own = await stored();
+    const write = (values: object, condition?: Condition) => table.write([update(own, { ...values }, condition)]);
+    expect(await write({ 'map.a': undefined, 'map.c': [1], 'map.none': undefined, n: 1 }, isPresent('map.a'))).toEqual(
+      [],
+    );
+    expect(await table.get(own)).toMatchObject({ n: 1, map: { b: 'x', c: [1] } });
+    expect(await write({ 'map.b': 'y' }, hasFewerThan('map', 1))).toHaveLength(1);
+    expect((await table.get(own))?.map).toEqual({ b: 'x', c: [1] });
+    for (const name of ['none.a', 'text.a']) await expect(write({ [name]: 1 })).rejects.toThrow();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Item } from '../../../infra/local/memory/expressions.ts';
+import type { Item } from '../../../infra/local/memory/paths.ts';
 import { matchesAny } from '../../../lib/documents/patterns.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import type { Promised } from './invariants.ts';

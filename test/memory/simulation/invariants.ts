@@ -1,4 +1,4 @@
-import type { Item } from '../../../infra/local/memory/expressions.ts';
+import type { Item } from '../../../infra/local/memory/paths.ts';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
 import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';

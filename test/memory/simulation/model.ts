@@ -1,4 +1,4 @@
-import type { Item } from '../../../infra/local/memory/expressions.ts';
+import type { Item } from '../../../infra/local/memory/paths.ts';
 import { matchesAny } from '../../../lib/documents/patterns.ts';
 import type { Invariant } from './planted-bugs.ts';
 import { must } from './violation.ts';

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse } from 'aws-lambda';
-import type { Item } from '../../../infra/local/memory/expressions.ts';
+import type { Item } from '../../../infra/local/memory/paths.ts';
 import { connect } from '../../../lib/aws/backend.ts';
 import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
 import type { Post, TimedOutcome, Watch } from '../../../lib/deliveries/attempt.ts';

@@ -1,4 +1,4 @@
-import type { Item } from '../../../infra/local/memory/expressions.ts';
+import type { Item } from '../../../infra/local/memory/paths.ts';
 import { LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { nextEpoch } from '../../../lib/documents/epochs.ts';
 import { RecordedDynamoDb } from '../../support/memory-table.ts';

@@ -63,7 +63,7 @@ const REFUSED_BY_DYNAMODB: Refused[] = [
   [
     'a function that the service does not use',
     'PutItem',
-    refusedPut('size(a) > :n'),
+    refusedPut('contains(a, :n)'),
     /does not support the expression/,
   ],
   ['no partition key', 'Query', query('sk = :p', p), /missed key schema element: pk/],
