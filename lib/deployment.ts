@@ -31,10 +31,13 @@ export const LANE_QUEUES = {
 /** The prefix of the partition key of every item, before a `#`. Permissions are granted by this prefix. */
 export type ItemKind =
   | 'PROJECT'
+  | 'PROJECTS'
   | 'EMAILS'
   | 'KEY'
+  | 'KEYS'
   | 'AUDIT'
   | 'HOOKS'
+  | 'LOGS'
   | 'COUNT'
   | 'EVENT'
   | 'HOOK'

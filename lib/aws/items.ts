@@ -12,9 +12,12 @@ import type { Space } from '../space.ts';
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
  *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/projects/email-budget.ts)
+ *   all projects          Query     PROJECTS#ALL             <prj>        (for operators)
  *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; keys/store.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
+ *   its usable keys       GetItem   KEYS#<prj>               USABLE       (at most 1,000; keys/usable-keys.ts)
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
+ *   logs of a project     Query     LOGS#<prj>               <whk>        (also of deleted webhooks; webhooks/store.ts)
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
  *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
@@ -28,13 +31,15 @@ import type { Space } from '../space.ts';
  *   documents by prefix   Query     DOCS#<prj>#<env>         begins_with(<prefix>)
  *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (small, written with their documents)
  *   recent changes        Query     CHANGES#<prj>#<env>#<partition> <time>#<document_key>   (documents/change-log.ts)
- *   connection            GetItem   CONNECTION#<prj>#<env>#<id>           CONNECTION
- *   sync cycle            GetItem   SYNC#<prj>#<env>#<syn>   SYNC         (written once, and at its end)
- *   result of a push      GetItem   SYNC#<prj>#<env>#<syn>   PUSH#<page>#<position>
- *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<hash>        IDEMPOTENCY
+ *   connection            GetItem   CONNECTION#<prj>#<env>#<partition>    <id>
+ *   sync cycle            GetItem   SYNC#<prj>#<env>#<partition>          <syn>      (written once, and at its end)
+ *   result of a push      GetItem   SYNC#<prj>#<env>#<partition>          <syn>#PUSH#<page>#<position>
+ *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<partition>   <hash>
  *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
  *   deletion of a project GetItem   DELETION#<prj>          DELETION     (stays after the deletion)
  *   layout of the items   GetItem   VERSION#LAYOUT           VERSION      (once per execution environment; layout.ts)
+ *
+ * Queries find every item of a project, so that it can be deleted: `partitions.ts` names the partitions of each kind.
  */
 export interface ItemKey {
   pk: string;
@@ -50,10 +55,13 @@ const key = (kind: ItemKind, id: string, sk: string): ItemKey => ({ pk: `${kind}
 
 export const itemKey = {
   project: (projectId: string) => key('PROJECT', projectId, 'PROJECT'),
+  listedProject: (projectId: string) => key('PROJECTS', 'ALL', projectId),
   emails: (projectId: string) => key('EMAILS', projectId, 'EMAILS'),
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
+  usableKeys: (projectId: string) => key('KEYS', projectId, 'USABLE'),
   audit: (projectId: string, id: string) => key('AUDIT', projectId, id),
   webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),
+  log: (projectId: string, webhookId: string) => key('LOGS', projectId, webhookId),
   webhookCount: (space: Space) => key('COUNT', spaceOf(space), 'WEBHOOKS'),
   event: (space: Space, id: string) => itemKey.eventIn(space, partitionOf(id), id),
   eventIn: (space: Space, partition: string, id: string) => key('EVENT', `${spaceOf(space)}#${partition}`, id),
@@ -66,12 +74,12 @@ export const itemKey = {
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   change: (space: Space, partition: string, entry: string) => key('CHANGES', `${spaceOf(space)}#${partition}`, entry),
-  connection: (space: Space, id: string) => key('CONNECTION', `${spaceOf(space)}#${id}`, 'CONNECTION'),
-  sync: (space: Space, id: string) => key('SYNC', `${spaceOf(space)}#${id}`, 'SYNC'),
+  connection: (space: Space, id: string) => key('CONNECTION', spread(space, id), id),
+  sync: (space: Space, id: string) => key('SYNC', spread(space, id), id),
   push: (space: Space, syncId: string, page: number, position: number) =>
-    key('SYNC', `${spaceOf(space)}#${syncId}`, `PUSH#${page}#${position}`),
+    key('SYNC', spread(space, syncId), `${syncId}#PUSH#${page}#${position}`),
   deletion: (projectId: string) => key('DELETION', projectId, 'DELETION'),
-  idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', `${spaceOf(space)}#${hash}`, 'IDEMPOTENCY'),
+  idempotency: (space: Space, hash: string) => key('IDEMPOTENCY', spread(space, hash), hash),
 };
 
 /**
@@ -83,9 +91,20 @@ export const LOG_PARTITIONS = 16;
 /** The partition of a delivery in the log of a webhook. */
 export const logPartitionOf = (eventId: string): string => partition(bucketOf(eventId, LOG_PARTITIONS));
 
-export const logPartitions = (): string[] => Array.from({ length: LOG_PARTITIONS }, (_, bucket) => partition(bucket));
+export const logPartitions = (): string[] => partitions(LOG_PARTITIONS);
+
+/** The partitions of items that requests write under an id of the caller, so that a project can write 16,000 of them per second. */
+const SPREAD_PARTITIONS = 16;
+
+const spread = (space: Space, id: string): string => `${spaceOf(space)}#${partition(bucketOf(id, SPREAD_PARTITIONS))}`;
+
+/** The ends of the partition keys of such items in a space. */
+export const spreadPartitions = (space: Space): string[] =>
+  partitions(SPREAD_PARTITIONS).map((each) => `${spaceOf(space)}#${each}`);
 
 const partition = (bucket: number): string => ID_ALPHABET[bucket] as string;
+
+const partitions = (count: number): string[] => Array.from({ length: count }, (_, bucket) => partition(bucket));
 
 /**
  * The entry of a delivery in the index by status. A delivery that succeeds in its first attempt has none, so it costs no write

@@ -35,6 +35,9 @@ export const partsOf = (place: string): { partition: string; entry: string } => 
 
 export const documentAt = (place: string): string => place.slice(1 + TIME_LENGTH + '#'.length);
 
+/** The partitions of the log of a space. */
+export const changePartitions = (): string[] => [...ID_ALPHABET.slice(0, PARTITIONS)];
+
 /** The places of all entries at `sinceMs` or later. */
 export const placesSince = (sinceMs: number): KeyRange[] =>
   Array.from({ length: PARTITIONS }, (_, i) => ({

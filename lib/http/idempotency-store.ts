@@ -181,4 +181,4 @@ function replayOrReject(record: StoredRecord, fingerprint: string, nowMs: number
 }
 
 /** The owner is part of the key, so a run that was taken over does not write parts of the new run. */
-const partKey = ({ pk }: ItemKey, owner: string, i: number): ItemKey => ({ pk, sk: `PART#${owner}#${i}` });
+const partKey = ({ pk, sk }: ItemKey, owner: string, i: number): ItemKey => ({ pk, sk: `${sk}#PART#${owner}#${i}` });

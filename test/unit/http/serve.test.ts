@@ -15,7 +15,7 @@ const now = Date.parse('2026-01-31T12:00:00.000Z');
 
 /** The step of an idempotent request that a command carries out, if any. */
 function stepOf({ name, input }: Command): string | undefined {
-  if (name === 'Put') return input.Item.sk === 'IDEMPOTENCY' ? 'begin' : undefined;
+  if (name === 'Put') return input.Item.sk.includes('#PART#') ? undefined : 'begin';
   const items: { Delete?: object; Update?: Command['input'] }[] = input.TransactItems ?? [{ Update: input }];
   if (items.some(({ Delete }) => Delete)) return 'release';
   const { Update } = items.find((item) => item.Update) ?? {};
