@@ -13,6 +13,8 @@ const ACTIONS = {
   get: 'dynamodb:GetItem',
   'batch get': 'dynamodb:BatchGetItem',
   query: 'dynamodb:Query',
+  /** A query that reads nothing but keys. */
+  'query keys': 'dynamodb:Query',
   put: 'dynamodb:PutItem',
   update: 'dynamodb:UpdateItem',
   delete: 'dynamodb:DeleteItem',
@@ -22,6 +24,12 @@ type TableAction = keyof typeof ACTIONS;
 
 /** The members of a transaction are authorized as these actions. */
 const IN_TRANSACTIONS: readonly TableAction[] = ['put', 'update', 'delete', 'check'];
+
+/** A query of this action must name the attributes that it reads, and only these. */
+const OF_KEYS = {
+  'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk'] },
+  StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+};
 
 /** The actions that a function can perform on each kind of item. */
 export type TableGrant = Partial<Record<ItemKind, readonly TableAction[]>>;
@@ -70,19 +78,6 @@ export class DataTable extends Construct {
   grantIndex(fn: BundledFunction, index: typeof BY_PROJECT | typeof BY_STATUS): void {
     const resources = [`${this.arn}/index/${index}`];
     fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
-  }
-
-  /**
-   * Allows a function to read the keys of all items, and nothing else of them. IAM cannot restrict a scan to kinds of items (DynamoDB
-   * Developer Guide, "Using IAM policy conditions for fine-grained access control").
-   */
-  grantScanOfKeys(fn: BundledFunction): void {
-    const conditions = {
-      'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'keysOf'] },
-      StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-    };
-    const resources = [this.arn, `${this.arn}/index/${BY_PROJECT}`];
-    fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:Scan'], resources, conditions }));
   }
 
   private createTable(retain: boolean): dynamodb.Table {
@@ -172,7 +167,10 @@ function statementsOf(granted: TableGrant, tableArn: string): PolicyStatement[] 
   return (Object.keys(ACTIONS) as TableAction[]).flatMap((action) => {
     const kinds = kindsOf((actions) => actions.includes(action));
     if (kinds.length === 0) return [];
-    const conditions = IN_TRANSACTIONS.includes(action) ? { ...oneOf(kinds), ...only(written) } : only(kinds);
+    const conditions = {
+      ...(IN_TRANSACTIONS.includes(action) ? { ...oneOf(kinds), ...only(written) } : only(kinds)),
+      ...(action === 'query keys' && OF_KEYS),
+    };
     return new PolicyStatement({ actions: [ACTIONS[action]], resources: [tableArn], conditions });
   });
 }

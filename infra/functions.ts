@@ -32,7 +32,8 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
     description: 'Creates, rotates, revokes and restricts API keys',
     table: {
       ...IDEMPOTENCY,
-      KEY: ['get', 'put', 'update', 'check'],
+      KEY: ['get', 'batch get', 'put', 'update', 'check'],
+      KEYS: ['get', 'update'],
       PROJECT: ['get'],
       EMAILS: ['get', 'put'],
       AUDIT: ['put'],
@@ -63,6 +64,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       PROJECT: ['get'],
       AUDIT: ['put'],
       HOOKS: ['get', 'query', 'put', 'update', 'delete'],
+      LOGS: ['put', 'update'],
       COUNT: ['update'],
       EVENT: ['get', 'query', 'put'],
       HOOK: ['get', 'batch get', 'query', 'update'],
@@ -89,30 +91,40 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
   'create-project': {
     id: 'CreateProject',
     description: 'Creates a project and its first admin key: {name, email}',
-    table: { PROJECT: ['put'], KEY: ['put'], AUDIT: ['put'], VERSION: ['update'] },
+    table: {
+      PROJECT: ['put'],
+      PROJECTS: ['put'],
+      KEY: ['put'],
+      KEYS: ['put'],
+      AUDIT: ['put'],
+      VERSION: ['update'],
+    },
   },
   projects: {
     id: 'Projects',
     description: 'Lists, suspends, exports and deletes projects, creates admin keys, and enables webhooks',
     table: {
       PROJECT: ['get', 'query', 'update', 'delete'],
+      PROJECTS: ['query', 'delete'],
       AUDIT: ['query', 'put', 'delete'],
       HOOKS: ['get', 'query', 'update', 'delete'],
+      LOGS: ['get', 'query', 'delete'],
       EVENT: ['query', 'delete'],
       HOOK: ['query', 'delete'],
       FIGURES: ['query', 'delete'],
       DOCS: ['query', 'delete'],
       DELETION: ['get', 'put', 'update'],
-      EMAILS: ['delete'],
+      EMAILS: ['query keys', 'delete'],
       KEY: ['put', 'delete'],
-      COUNT: ['delete'],
-      SLOTS: ['delete'],
-      RECOVERY: ['put', 'delete'],
-      REVISIONS: ['delete'],
-      CHANGES: ['delete'],
-      CONNECTION: ['delete'],
-      SYNC: ['delete'],
-      IDEMPOTENCY: ['delete'],
+      KEYS: ['get', 'query keys', 'update', 'delete'],
+      COUNT: ['query keys', 'delete'],
+      SLOTS: ['query keys', 'delete'],
+      RECOVERY: ['put', 'query keys', 'delete'],
+      REVISIONS: ['query keys', 'delete'],
+      CHANGES: ['query keys', 'delete'],
+      CONNECTION: ['query keys', 'delete'],
+      SYNC: ['query keys', 'delete'],
+      IDEMPOTENCY: ['query keys', 'delete'],
     },
     timeout: Duration.minutes(1),
     memorySize: 1024,
@@ -144,6 +156,5 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
   if (sourceAddresses.length > 0) project.addEnvironment('SOURCE_ADDRESSES', sourceAddresses.join(','));
   for (const fn of [keys, projects]) table.grantIndex(fn, BY_PROJECT);
   table.grantIndex(webhooks, BY_STATUS);
-  table.grantScanOfKeys(projects);
   return functions;
 }

@@ -31,7 +31,7 @@ export const projects = command(
     positionals: 'ACTION [ID]',
     about: `Manages the projects of a deployment or of the running local stack.
 
-  list           every project: state, creation, keys, webhooks, and deliveries of the last 30 days
+  list           every project: state, creation, usable keys, webhooks, and deliveries of the last 30 days
   create         creates a project with up to five addresses, and prints its first admin key once
   show ID        one project, or the progress of its deletion
   suspend ID     rejects every credential with 403 project_suspended, and stops deliveries
@@ -114,7 +114,7 @@ async function invokerOf({ stack, directory }: { stack?: string; directory?: str
 /** Calls an operation until its last page. */
 async function* pagesOf<Page>(call: Call, operation: Paged): AsyncGenerator<Page & { next: Position | null }> {
   for (let { after } = operation; ; ) {
-    const page = (await call({ ...operation, after })) as Page & { next: Position | null };
+    const page = (await call({ ...operation, after } as Paged)) as Page & { next: Position | null };
     yield page;
     if (page.next === null) return;
     after = page.next;
@@ -144,13 +144,12 @@ async function deleteProject(call: Call, id: string, given: string | undefined, 
   const name = project.name === undefined ? undefined : (given ?? (await ask(question)));
   for (let said = ''; ; ) {
     const progress = (await call({ operation: 'delete', id, name })) as ReturnType<typeof deletionResource>;
-    const { items_removed, items_read, waits_until } = progress;
+    const { items_removed, waits_until } = progress;
     if (progress.state === 'deleted') {
-      say(`The project is deleted. ${items_removed} items were removed, and a pass over the whole table found none.`);
+      say(`The project is deleted. ${items_removed} items were removed, and a later pass found none.`);
       return print(printed(progress));
     }
-    const pass = waits_until ? `. Checks again at ${waits_until}` : `, read ${items_read} in this pass`;
-    const line = `Removed ${items_removed} items${pass}.`;
+    const line = `Removed ${items_removed} items.${waits_until ? ` Checks again at ${waits_until}.` : ''}`;
     if (line !== said) say(line);
     said = line;
     if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, Date.parse(waits_until) - Date.now())));

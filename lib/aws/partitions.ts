@@ -40,6 +40,7 @@ const PLACES: Readonly<Record<ItemKind, Place>> = {
   HOOK: { ofWebhook: (id) => logPartitions().map((each) => itemKey.deliveryIn(id, each, '').pk) },
   FIGURES: { ofWebhook: (id) => [itemKey.stats(id, 'day', 0).pk] },
   SLOTS: { ofWebhook: (id) => [itemKey.slots(id).pk] },
+  RECOVERY: { ofWebhook: (id) => [itemKey.recovery(id).pk] },
   KEY: null, // found with the index
   LOGS: null, // names the webhooks, so it goes last
   PROJECTS: null, // one item, which goes with the last step

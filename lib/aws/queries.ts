@@ -31,7 +31,7 @@ export const rangeQuery = (
 });
 
 /** The same query with a filter. Items that the filter removes are read and billed too. */
-export const filtered = (query: Query, { expression, names, values }: Condition): Query => ({
+const filtered = (query: Query, { expression, names, values }: Condition): Query => ({
   ...query,
   FilterExpression: expression,
   ExpressionAttributeNames: { ...query.ExpressionAttributeNames, ...names },

@@ -8,8 +8,6 @@ import {
   QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
-  ScanCommand,
-  type ScanCommandOutput,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
@@ -76,7 +74,7 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
       ...read,
       ExclusiveStartKey: after as Item | undefined,
     });
-  const pageOf = ({ Items = [], Count = 0, LastEvaluatedKey }: QueryCommandOutput | ScanCommandOutput): Page => ({
+  const pageOf = ({ Items = [], Count = 0, LastEvaluatedKey }: QueryCommandOutput): Page => ({
     items: Items.map(withoutWriteId),
     count: Count,
     next: LastEvaluatedKey as ItemKey | undefined,
@@ -108,10 +106,6 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
     epoch: (): Promise<number> => checkLayout().catch(rethrow),
     query,
     queryAll,
-
-    /** Reads items of all partitions of the table or an index, in no particular order. Items with the same partition key follow each other. */
-    scan: async (input: Query): Promise<Page> =>
-      pageOf(await reading(() => documents.send(new ScanCommand(inputOf(input))))),
 
     /** Removes items separately and without a condition, so a repetition is harmless. */
     async removeAll(keys: readonly ItemKey[]): Promise<void> {

@@ -11,16 +11,23 @@ import { projectEmails } from '../projects/email-store.ts';
 import { adminKeyCreated, adminKeyRotated, notifying } from '../projects/notices.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import { isAllowed } from './allowlist.ts';
-import { generateKey, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
+import { generateKey, isKept, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
 import { hashApiKey, keyIdOf, sameText } from './key-format.ts';
 import { lastingAdminKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
 import { apiKeys } from './store.ts';
+import { MAX_USABLE_KEYS } from './usable-keys.ts';
 import { keyUsage } from './usage.ts';
 
 const notRotatable = () => new Problem('conflict', 'Use an active key that has not been rotated.');
 
 const lastAdminKey = () =>
   new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
+
+const tooManyKeys = (action: string) =>
+  new Problem(
+    'limit_reached',
+    `${action} A project can have at most ${MAX_USABLE_KEYS} keys that are neither revoked nor expired.`,
+  );
 
 /** The violations of the expiry of a new key. */
 export function keyViolations(clock: () => number): { createKey: BodyViolations; rotateKey: BodyViolations } {
@@ -49,15 +56,19 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
       const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
       const notice = record.type === 'admin' ? adminKeyCreated(record) : null;
-      await notify(request, now, notice, () => keys.create(record, [...idempotencyWrites(response), entry]));
-      return response;
+      const also = [...idempotencyWrites(response), entry];
+      return notify(request, now, notice, async () => {
+        const isCreated = await keys.create(record, now, also);
+        return isCreated ? response : tooManyKeys('Revoke a key first.');
+      });
     },
 
     listKeys: (request) =>
       page(request, cursors, async (limit, after) => {
         const listed = await keys.list(request.space.projectId, limit, after);
         const now = clock();
-        return { data: listed.keys.map((record) => keyResource(record, now)), next: listed.next };
+        const kept = listed.keys.filter((record) => isKept(record, now)); // because the database deletes late
+        return { data: kept.map((record) => keyResource(record, now)), next: listed.next };
       }),
 
     getKey: ofOwnKey(async (record) => ({ body: keyResource(record, clock()) })),
@@ -91,10 +102,13 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       if (!(await relyingOnOne(keys, others(), async () => true))) return lastAdminKey();
       const notice = type === 'admin' ? adminKeyRotated(old, record) : null;
       const also = [...idempotencyWrites(response), entry];
-      const isRotated = await notify(request, now, notice, () =>
-        relyingOnOne(keys, others(), (condition) => keys.rotate(old, record, expiresAt, [...condition, ...also])),
-      );
-      return isRotated ? response : notRotatable();
+      return notify(request, now, notice, async () => {
+        const isRotated = await relyingOnOne(keys, others(), (condition) =>
+          keys.rotate(old, record, expiresAt, now, [...condition, ...also]),
+        );
+        if (isRotated === 'full') return tooManyKeys('Revoke a key first, or rotate with grace_seconds 0.');
+        return isRotated ? response : notRotatable();
+      });
     }),
 
     revokeKey: ofOwnKey(async (record, request) => {
@@ -136,7 +150,8 @@ export function keyHandlers(backend: Backend): Handlers<'keys'> {
       const id = keyIdOf(input);
       const record = id ? await keys.get(id) : undefined;
       const isMeant = record && (input === id || sameText(hashApiKey(input), record.hash));
-      return isMeant && record.projectId === space.projectId ? handle(record, request, ...rest) : notFound('key');
+      const isOwn = record?.projectId === space.projectId && isKept(record, clock());
+      return isMeant && isOwn ? handle(record, request, ...rest) : notFound('key');
     };
   }
 }

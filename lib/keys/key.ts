@@ -129,6 +129,19 @@ function keyStatus({ revokedAt, expiresAt }: Lifetime, nowMs: number): KeyStatus
   return nowMs < expiresAt ? 'expiring' : 'expired';
 }
 
+/** How long the list shows a key after its end. */
+const ENDED_KEY_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+
+/** When a key leaves the list, or `undefined` without a revocation and an expiry. */
+export function keptUntil({ revokedAt, expiresAt }: Lifetime): number | undefined {
+  const end = Math.min(revokedAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(end) ? end + ENDED_KEY_KEPT_MS : undefined;
+}
+
+/** `false` for a key that has left the list. The table removes it late. */
+export const isKept = (record: Lifetime, nowMs: number): boolean =>
+  nowMs < (keptUntil(record) ?? Number.POSITIVE_INFINITY);
+
 export const isUsable = (record: Lifetime, nowMs: number): boolean =>
   ['active', 'expiring'].includes(keyStatus(record, nowMs));
 

@@ -17,7 +17,7 @@ export async function revokeSafely(
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
   const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt, callerKeyId) : null;
   const isFirst = await relyingOnOne(keys, others, (condition) =>
-    keys.revoke(record.id, revokedAt, [...condition, ...also]),
+    keys.revoke(record, revokedAt, [...condition, ...also]),
   );
   if (isFirst) return { ...record, revokedAt };
   const stored = await keys.get(record.id);
@@ -26,7 +26,7 @@ export async function revokeSafely(
 
 /**
  * Lists the other working admin keys of the project without an expiry. The key of the request comes first, because it is usually
- * one of them, however many keys the project has. The index can be slightly late.
+ * one of them, however many keys the project has.
  */
 export async function* lastingAdminKeys(
   keys: KeyStore,
@@ -43,14 +43,17 @@ export async function* lastingAdminKeys(
 
 /**
  * Makes a change under the condition that one of `others` does not change concurrently. Without a condition if `others` is
- * `null`. Returns `false` if no condition holds.
+ * `null`. Returns `false` if no condition holds, and otherwise the outcome of the change.
  */
-export async function relyingOnOne(
+export async function relyingOnOne<Outcome>(
   keys: KeyStore,
   others: AsyncGenerator<KeyRecord> | null,
-  change: (condition: Writes) => Promise<boolean>,
-): Promise<boolean> {
+  change: (condition: Writes) => Promise<Outcome | false>,
+): Promise<Outcome | false> {
   if (others === null) return change([]);
-  for await (const other of others) if (await change([keys.stillLasting(other)])) return true;
+  for await (const other of others) {
+    const outcome = await change([keys.stillLasting(other)]);
+    if (outcome !== false) return outcome;
+  }
   return false;
 }

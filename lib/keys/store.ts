@@ -1,18 +1,46 @@
-import { all, type Condition, check, exists, is, isAbsent, isNew, isStill, put, update } from '../aws/expressions.ts';
-import { type Item, itemKey } from '../aws/items.ts';
-import { filtered, keysQuery } from '../aws/queries.ts';
+import {
+  all,
+  any,
+  type Condition,
+  check,
+  exists,
+  hasFewerThan,
+  is,
+  isAbsent,
+  isNew,
+  isPresent,
+  isStill,
+  put,
+  update,
+} from '../aws/expressions.ts';
+import { type Item, itemKey, timeToLive } from '../aws/items.ts';
+import { keysQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { ProjectRecord } from '../projects/project.ts';
-import type { KeyRecord } from './key.ts';
+import { type KeyRecord, keptUntil } from './key.ts';
+import { lastingAdminIds, MAX_USABLE_KEYS, usableKey } from './usable-keys.ts';
+import { changeUsable, usableKeysOf, withPlace } from './usable-keys-store.ts';
 import type { KeyUse } from './usage.ts';
 
-/** The pages in which admin keys are looked for, from each end. Even with 1 MB each, they need less than a second. */
-const ADMIN_PAGES = 8;
+/** Keys in one read. */
+const BATCH = 100;
+
+/** When the table removes a key that ends. */
+function expiry(lifetime: Parameters<typeof keptUntil>[0]): { expires: number | undefined } {
+  const until = keptUntil(lifetime);
+  return { expires: until === undefined ? undefined : timeToLive(until) };
+}
 
 /** `keysOf` puts the record into the index of its project. */
-export const putKey = (record: KeyRecord): Write =>
-  put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record }, isNew);
+const putKey = (record: KeyRecord): Write =>
+  put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record, ...expiry(record) }, isNew);
+
+/** The writes of the first key of a new project. */
+export const putFirstKey = (record: KeyRecord): Write[] => [
+  putKey(record),
+  put({ ...itemKey.usableKeys(record.projectId), usable: { [record.id]: usableKey(record) } }, isNew),
+];
 
 /** The keys of all projects. */
 export function apiKeys(table: Table) {
@@ -22,16 +50,12 @@ export function apiKeys(table: Table) {
       return (await table.get(itemKey.key(id))) as KeyRecord | undefined;
     },
 
-    /**
-     * The admin keys of a project, newest first, read on demand. Of a project with thousands of keys, only those among its newest
-     * and its oldest keys. A new key can appear with a short delay.
-     */
+    /** The admin keys of a project without an expiry, newest first, read on demand. Strongly consistent. */
     async *adminKeys(projectId: string): AsyncGenerator<KeyRecord> {
-      const admins = filtered(keysQuery(projectId), is('type', 'admin'));
-      for (const ScanIndexForward of [false, true]) {
-        const { items, next } = await table.queryPages({ ...admins, ScanIndexForward }, ADMIN_PAGES);
-        yield* items as unknown as KeyRecord[];
-        if (next === undefined) return;
+      const ids = lastingAdminIds(await usableKeysOf(table, projectId));
+      for (let i = 0; i < ids.length; i += BATCH) {
+        const items = await table.batchGet(ids.slice(i, i + BATCH).map((id) => itemKey.key(id)));
+        for (const item of items) if (item) yield item as unknown as KeyRecord;
       }
     },
 
@@ -51,21 +75,57 @@ export function apiKeys(table: Table) {
       return { keys, next: next && keys.at(-1)?.id };
     },
 
-    async create(record: KeyRecord, also: readonly Write[]): Promise<void> {
-      if ((await table.write([putKey(record), ...also])).length > 0) throw new Error('The new key id is taken');
+    /** `false` if the project has `max` usable keys. */
+    async create(record: KeyRecord, nowMs: number, also: readonly Write[], max = MAX_USABLE_KEYS): Promise<boolean> {
+      const { projectId, id } = record;
+      const added = changeUsable(projectId, { [id]: usableKey(record) }, hasFewerThan('usable', max));
+      const outcome = await withPlace(table, projectId, nowMs, async () => {
+        const [rejected] = await table.write([added, putKey(record), ...also]);
+        if (!rejected) return true;
+        if (rejected.index === 0) return 'full';
+        throw new Error('The new key id is taken');
+      });
+      return outcome === true;
     },
 
-    /** Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. */
-    rotate: (old: KeyRecord, fresh: KeyRecord, expiresAt: number, also: readonly Write[]): Promise<boolean> =>
-      change(old.id, { replacedBy: fresh.id, expiresAt }, isAsRead(old), [putKey(fresh), ...also]),
+    /**
+     * Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `full`: the project
+     * has the maximum number of usable keys. An old key that ends now gives its place to the new one.
+     */
+    rotate(
+      old: KeyRecord,
+      fresh: KeyRecord,
+      expiresAt: number,
+      nowMs: number,
+      also: readonly Write[],
+    ): Promise<boolean | 'full'> {
+      const isReplaced = expiresAt <= nowMs;
+      const hasPlace = hasFewerThan('usable', MAX_USABLE_KEYS);
+      const entries = { [fresh.id]: usableKey(fresh), [old.id]: isReplaced ? undefined : expiresAt };
+      const isAllowed = isReplaced ? any(isPresent(`usable.${old.id}`), hasPlace) : hasPlace;
+      const writes = [
+        changeUsable(old.projectId, entries, isAllowed),
+        update(itemKey.key(old.id), { replacedBy: fresh.id, expiresAt, ...expiry({ expiresAt }) }, isAsRead(old)),
+        putKey(fresh),
+        ...also,
+      ];
+      return withPlace(table, old.projectId, nowMs, async () => {
+        const rejected = await table.write(writes);
+        if (rejected.length === 0) return true;
+        return rejected.every(({ index }) => index === 0) && 'full';
+      });
+    },
 
     /** `false` if there is no such key. */
     rename: (id: string, name: string | null, also: readonly Write[]): Promise<boolean> =>
       change(id, { name }, exists, also),
 
     /** `false` if the key is already revoked. */
-    revoke: (id: string, revokedAt: number, also: readonly Write[]): Promise<boolean> =>
-      change(id, { revokedAt }, all(exists, isAbsent('revokedAt')), also),
+    revoke({ id, projectId, expiresAt }: KeyRecord, revokedAt: number, also: readonly Write[]): Promise<boolean> {
+      const values = { revokedAt, ...expiry({ revokedAt, expiresAt }) };
+      const freed = changeUsable(projectId, { [id]: undefined }, exists);
+      return change(id, values, all(exists, isAbsent('revokedAt')), [freed, ...also]);
+    },
 
     setCidrs: (id: string, cidrs: string[], also: readonly Write[]): Promise<boolean> =>
       change(id, { cidrs }, exists, also),

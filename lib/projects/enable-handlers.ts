@@ -6,7 +6,7 @@ import { newRecovery } from '../deliveries/recovery-record.ts';
 import { timestampInput } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { auditEntry } from './audit-store.ts';
-import { Position, ProjectId, projectData } from './data-store.ts';
+import { AfterProject, forProjects, ProjectId, webhooksOf } from './data-store.ts';
 import { projectState } from './project.ts';
 import { projects } from './store.ts';
 
@@ -17,7 +17,7 @@ export const EnableWebhooks = v.strictObject({
   since: timestampInput,
   until: v.optional(timestampInput),
   dry_run: v.optional(v.boolean(), false),
-  after: Position,
+  after: AfterProject,
 });
 
 /** Projects in one call. */
@@ -29,16 +29,18 @@ const PAGE = 20;
  */
 export function enableWebhooks(backend: Backend) {
   const { table, clock, random, log } = backend;
-  const data = projectData(table);
   const start = recoveryStart(backend);
 
   return async ({ id, since, until = clock(), dry_run: isDryRun, after }: v.InferOutput<typeof EnableWebhooks>) => {
-    const { ids, next } = id === undefined ? await data.ids(PAGE, after) : { ids: [id], next: undefined };
     let count = 0;
-    for (const projectId of ids) {
+    if (id !== undefined) await enableIn(id);
+    const next = id === undefined ? await forProjects(backend, PAGE, after, enableIn) : null;
+    return { webhooks: count, next };
+
+    async function enableIn(projectId: string): Promise<void> {
       const project = await projects(table).get(projectId);
-      if (!project || projectState(project) !== 'active') continue;
-      const disabled = (await data.webhooks(projectId)).filter(
+      if (!project || projectState(project) !== 'active') return;
+      const disabled = (await webhooksOf(table, projectId)).filter(
         ({ disabledReason, disabledAt = 0 }) =>
           disabledReason === 'deliveries_failed' && disabledAt >= since && disabledAt <= until,
       );
@@ -48,7 +50,6 @@ export function enableWebhooks(backend: Backend) {
         }),
       );
     }
-    return { webhooks: count, next: next ?? null };
   };
 
   /** `false` if the webhook was enabled or deleted since it was read. */

@@ -1,5 +1,6 @@
 import { ConflictError } from '../errors.ts';
 import { credentialOf } from '../http/caller.ts';
+import { Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { ProjectEmails } from './email-store.ts';
@@ -64,7 +65,7 @@ export function noticeEmail(
 }
 
 /**
- * Makes a change and emails the project about it, unless the change returns `false`. The email is reserved before the change, so
+ * Makes a change and emails the project about it, unless the change returns `false` or a problem. The email is reserved before the change, so
  * that a summary reports the change even after a crash. A failed email does not stop the change, but is reported to the operator.
  */
 export function notifying(
@@ -88,7 +89,8 @@ export function notifying(
     });
     const result = await change();
     if (reserved) {
-      const email = result === false ? null : noticeEmail(reserved.project, notice, request, emails.dashboardUrl, at);
+      const isMade = result !== false && !(result instanceof Problem);
+      const email = isMade ? noticeEmail(reserved.project, notice, request, emails.dashboardUrl, at) : null;
       await reporting(() => reserved.send(email));
     }
     return result;

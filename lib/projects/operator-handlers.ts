@@ -3,11 +3,14 @@ import type { Backend } from '../aws/backend.ts';
 import { sortableId } from '../ids.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
 import { apiKeys } from '../keys/store.ts';
+import { countUsable, MAX_USABLE_KEYS } from '../keys/usable-keys.ts';
+import { usableKeysOf } from '../keys/usable-keys-store.ts';
 import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
 import type { AuditRecord } from './audit.ts';
 import { auditEntry } from './audit-store.ts';
-import { Position, ProjectId, projectData } from './data-store.ts';
+import { AfterProject, countDeliveries, forProjects, Position, ProjectId, webhooksOf } from './data-store.ts';
 import { deleteProject, deletionResource } from './deletion-handlers.ts';
+import { deletions as deletionsIn } from './deletion-store.ts';
 import { EnableWebhooks, enableWebhooks } from './enable-handlers.ts';
 import { type ExportPosition, projectExport } from './export-store.ts';
 import { EmailAddress, Emails, ProjectName, type ProjectRecord, projectResource, projectState } from './project.ts';
@@ -26,7 +29,7 @@ const CreateProject = v.strictObject({
 
 /** The operations of operators on projects. */
 const ProjectOperation = v.variant('operation', [
-  v.strictObject({ operation: v.literal('list'), limit: v.optional(integer(1, 100), 20), after: Position }),
+  v.strictObject({ operation: v.literal('list'), limit: v.optional(integer(1, 100), 20), after: AfterProject }),
   v.strictObject({ operation: v.literal('show'), id: ProjectId }),
   v.strictObject({ operation: v.literal('suspend'), id: ProjectId }),
   v.strictObject({ operation: v.literal('resume'), id: ProjectId }),
@@ -36,6 +39,9 @@ const ProjectOperation = v.variant('operation', [
   v.strictObject({ operation: v.literal('delete'), id: ProjectId, name: v.optional(v.string()) }),
 ]);
 export type ProjectOperation = v.InferInput<typeof ProjectOperation>;
+
+/** The keys that the operator can create beyond the limit, because a customer who lost all keys cannot revoke any. */
+const KEYS_OF_OPERATOR = 100;
 
 /**
  * Creates a project and its first admin key. There is no HTTP operation: only principals of the AWS account can invoke the function.
@@ -72,7 +78,7 @@ export function createProject({ table, clock, random, log }: Backend) {
  */
 export function operatorHandler(backend: Backend) {
   const { table, clock, random, log } = backend;
-  const [projects, data] = [projectsIn(table), projectData(table)];
+  const [projects, deletions, keys] = [projectsIn(table), deletionsIn(table), apiKeys(table)];
   const remove = deleteProject(backend);
   const enable = enableWebhooks(backend);
 
@@ -80,10 +86,11 @@ export function operatorHandler(backend: Backend) {
     const request = requireValid(ProjectOperation, input);
     switch (request.operation) {
       case 'list': {
-        const { ids, next } = await data.ids(request.limit, request.after);
-        const found = await Promise.all(ids.map((each) => projects.get(each)));
-        const summaries = found.flatMap((project) => (project ? [summaryOf(project)] : []));
-        return { data: await Promise.all(summaries), next: next ?? null };
+        const data: object[] = [];
+        const next = await forProjects(backend, request.limit, request.after, async (id) => {
+          data.push(...(await listed(id)));
+        });
+        return { data, next };
       }
       case 'show':
         return show(request.id);
@@ -98,13 +105,7 @@ export function operatorHandler(backend: Backend) {
         return enable(request);
       case 'export': {
         await projects.existing(request.id);
-        const webhookIds = await data.webhookIds(request.id);
-        const { lines, next } = await projectExport(table)(
-          request.id,
-          webhookIds,
-          request.after as ExportPosition,
-          clock(),
-        );
+        const { lines, next } = await projectExport(table)(request.id, request.after as ExportPosition, clock());
         return { lines, next: next ?? null };
       }
       case 'delete':
@@ -113,22 +114,29 @@ export function operatorHandler(backend: Backend) {
   };
 
   async function show(projectId: string) {
-    const deletion = await data.deletion(projectId);
+    const deletion = await deletions.get(projectId);
     if (deletion) return deletionResource(deletion, clock());
     const project = await projects.existing(projectId);
     const { emails, undeliverable_emails, unconfirmed_emails } = projectResource(project, clock());
     return { ...(await summaryOf(project)), emails, undeliverable_emails, unconfirmed_emails };
   }
 
+  /** Empty if the project was deleted since its id was read. */
+  async function listed(projectId: string): Promise<object[]> {
+    const [deletion, project] = await Promise.all([deletions.get(projectId), projects.get(projectId)]);
+    if (deletion) return [deletionResource(deletion, clock())];
+    return project ? [await summaryOf(project)] : [];
+  }
+
+  /** Nothing follows the change, so a call that fails has changed nothing, or its repetition succeeds. */
   async function suspend(projectId: string, suspendedAt: number | undefined, action: AuditRecord['action']) {
     const before = await projects.existing(projectId);
-    if ((before.suspendedAt === undefined) !== (suspendedAt === undefined)) {
-      await projects.suspend(projectId, suspendedAt, [
-        auditEntry({ projectId, at: clock(), action, target: projectId }, random),
-      ]);
-      log.info(action, { project_id: projectId });
-    }
-    return show(projectId);
+    if ((before.suspendedAt === undefined) === (suspendedAt === undefined)) return stateOf(before);
+    await projects.suspend(projectId, suspendedAt, [
+      auditEntry({ projectId, at: clock(), action, target: projectId }, random),
+    ]);
+    log.info(action, { project_id: projectId });
+    return stateOf({ ...before, suspendedAt });
   }
 
   /** For customers who lost their admin keys, or whose admin key someone else used to revoke the others. */
@@ -137,28 +145,31 @@ export function operatorHandler(backend: Backend) {
     const now = clock();
     const { key, record } = generateKey({ projectId, type: 'admin', name: 'Created by the operator' }, now, random);
     const detail = { type: record.type, name: record.name, expires_at: null };
-    await apiKeys(table).create(record, [
-      auditEntry({ projectId, at: now, action: 'key.created', target: record.id, detail }, random),
-    ]);
+    const entry = auditEntry({ projectId, at: now, action: 'key.created', target: record.id, detail }, random);
+    if (!(await keys.create(record, now, [entry], MAX_USABLE_KEYS + KEYS_OF_OPERATOR)))
+      throw new Error('The project has too many keys. Revoke some of them with its newest admin key');
     log.info('key.created', { project_id: projectId, key_id: record.id });
     return { ...keyResource(record, now), key };
   }
 
+  /** Reads a limited number of items, whatever the project contains. */
   async function summaryOf(project: ProjectRecord) {
-    const webhooks = await data.webhooks(project.id);
-    const [keys, ...deliveries] = await Promise.all([
-      data.apiKeyItems(project.id),
-      ...webhooks.map((webhook) => data.countDeliveries(webhook.id, clock())),
-    ]);
+    const now = clock();
+    const [usable, webhooks] = await Promise.all([usableKeysOf(table, project.id), webhooksOf(table, project.id)]);
+    const deliveries = await Promise.all(webhooks.map(({ id }) => countDeliveries(table, id, now)));
     return {
-      id: project.id,
-      name: project.name,
-      state: projectState(project),
-      created_at: iso(project.createdAt),
-      suspended_at: isoOrNull(project.suspendedAt),
-      keys: keys.length,
+      ...stateOf(project),
+      keys: countUsable(usable, now),
       webhooks: webhooks.length,
       deliveries_30_days: deliveries.reduce((sum, count) => sum + count, 0),
     };
   }
 }
+
+const stateOf = (project: ProjectRecord) => ({
+  id: project.id,
+  name: project.name,
+  state: projectState(project),
+  created_at: iso(project.createdAt),
+  suspended_at: isoOrNull(project.suspendedAt),
+});

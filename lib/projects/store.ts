@@ -1,14 +1,15 @@
 import { all, exists, isAbsent, isNew, isStill, put, update } from '../aws/expressions.ts';
 import { itemKey } from '../aws/items.ts';
 import { otherLayout, putLayout } from '../aws/layout.ts';
+import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { KeyRecord } from '../keys/key.ts';
-import { putKey } from '../keys/store.ts';
+import { putFirstKey } from '../keys/store.ts';
 import type { ProjectRecord } from './project.ts';
 
 /** The index of the layout among the writes of a new project. */
-const LAYOUT_AT = 2;
+const LAYOUT_AT = 0;
 
 export function projects(table: Table) {
   return {
@@ -21,10 +22,24 @@ export function projects(table: Table) {
       return project;
     },
 
+    /**
+     * The ids of projects in the order of their creation, at most `limit`, and the id after which the next page starts. Costs one
+     * small read for each project, whatever the projects contain.
+     */
+    async ids(limit: number, after?: string): Promise<{ ids: string[]; next: string | undefined }> {
+      const { items, next } = await table.query({
+        ...wholePartition(itemKey.listedProject('').pk),
+        Limit: limit,
+        after: after === undefined ? undefined : itemKey.listedProject(after),
+      });
+      return { ids: items.map(({ sk }) => String(sk)), next: next?.sk };
+    },
+
     /** Writes the project, its first admin key, the layout of the table and `also`, all or nothing. Throws if an id is taken. */
     async create(project: ProjectRecord, adminKey: KeyRecord, also: readonly Write[] = []): Promise<void> {
       const created = put({ ...itemKey.project(project.id), ...project }, isNew);
-      const rejected = await table.write([created, putKey(adminKey), putLayout(), ...also]);
+      const listed = put({ ...itemKey.listedProject(project.id) }, isNew);
+      const rejected = await table.write([putLayout(), created, listed, ...putFirstKey(adminKey), ...also]);
       const layout = rejected.find(({ index }) => index === LAYOUT_AT)?.item?.layout;
       if (layout !== undefined) throw otherLayout(layout);
       if (rejected.length > 0) throw new Error('The new project or key id is taken');

@@ -88,9 +88,10 @@ export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, ke
     async deleteWebhook(request) {
       const { path, space } = request;
       const { id } = path;
+      const now = clock();
       const detail = { environment: space.environment };
-      const entry = audited(request, { at: clock(), action: 'webhook.deleted', target: id, detail });
-      return (await webhooks.remove(space, id, [entry])) ? {} : notFound('webhook');
+      const entry = audited(request, { at: now, action: 'webhook.deleted', target: id, detail });
+      return (await webhooks.remove(space, id, now, [entry])) ? {} : notFound('webhook');
     },
 
     async rotateSecret(request, idempotencyWrites) {

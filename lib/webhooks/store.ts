@@ -1,10 +1,17 @@
 import { all, any, exists, increased, is, isAbsent, isBelow, isNew, put, remove, update } from '../aws/expressions.ts';
-import { type Item, itemKey } from '../aws/items.ts';
+import { type Item, itemKey, timeToLive } from '../aws/items.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
+import { PERIOD_MS, STATS_KEPT_MS } from '../deliveries/stats.ts';
 import type { Space } from '../space.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from './webhook.ts';
+
+/**
+ * How long the log of a deleted webhook stays in the list of logs: as long as its last stats, which can be a month late. Messages
+ * of a deleted webhook stay in a queue and a dead-letter queue for 14 days each.
+ */
+const LOG_KEPT_MS = STATS_KEPT_MS.day + 32 * PERIOD_MS.day;
 
 export const toWebhook = (item: Item): WebhookRecord => item as unknown as WebhookRecord;
 
@@ -33,7 +40,8 @@ export function webhooks(table: Table) {
     /** `full`: the space has the maximum number of webhooks. Throws if a write of `also` is rejected. */
     async create(webhook: WebhookRecord, also: readonly Write[]): Promise<'created' | 'full'> {
       const created = put({ ...itemKey.webhook(webhook, webhook.id), ...webhook }, isNew);
-      const [rejected] = await table.write([countUp(webhook), created, ...also]);
+      const logged = put({ ...itemKey.log(webhook.projectId, webhook.id) });
+      const [rejected] = await table.write([countUp(webhook), created, logged, ...also]);
       if (!rejected) return 'created';
       if (rejected.index === 0) return 'full';
       throw new Error('The new webhook id is taken, or another run of this request has begun');
@@ -56,9 +64,10 @@ export function webhooks(table: Table) {
     },
 
     /** `false` if it was gone already. */
-    async remove(space: Space, id: string, also: readonly Write[] = []): Promise<boolean> {
+    async remove(space: Space, id: string, nowMs: number, also: readonly Write[] = []): Promise<boolean> {
       const removed = remove(itemKey.webhook(space, id), exists);
-      return (await table.write([removed, countDown(space), ...also])).length === 0;
+      const kept = update(itemKey.log(space.projectId, id), { expires: timeToLive(nowMs + LOG_KEPT_MS) });
+      return (await table.write([removed, countDown(space), kept, ...also])).length === 0;
     },
   };
 

@@ -288,7 +288,7 @@ describe('npm run ops -- projects', () => {
     [{ state: 'deleting' }, undefined, ['show undefined', 'delete undefined']],
   ])('asks for the name of a project before its deletion, but not to continue one: %j, answer %s', async (project, answer, expected) => {
     const events: string[] = [];
-    const deletion = { state: 'deleted', items_removed: 1, items_read: 1, waits_until: null };
+    const deletion = { state: 'deleted', items_removed: 1, waits_until: null };
     const Invoke = ({ Payload }: { Payload: Buffer }) => {
       const { operation, name } = JSON.parse(Payload.toString());
       events.push(`${operation} ${name}`);
@@ -301,9 +301,9 @@ describe('npm run ops -- projects', () => {
   });
 
   it('prints the progress of a deletion only when it changes, and pauses for one to ten seconds', async () => {
-    const waiting = { state: 'deleting', items_removed: 1, items_read: 0, waits_until: '2026-01-31T12:00:00.000Z' };
+    const waiting = { state: 'deleting', items_removed: 1, waits_until: '2026-01-31T12:00:00.000Z' };
     const longer = { ...waiting, waits_until: '2999-01-31T12:00:00.000Z' };
-    const removing = { ...waiting, items_read: 7, waits_until: null };
+    const removing = { ...waiting, waits_until: null };
     const responses = [{ name: 'Acme' }, removing, waiting, waiting, longer, longer, { ...waiting, state: 'deleted' }];
     const names = new Set<string>();
     const Invoke = ({ Payload }: { Payload: string }) => {
@@ -315,9 +315,9 @@ describe('npm run ops -- projects', () => {
     const printed = await run('ops projects delete prj_1 --stack s --name Other', { ...DEPLOYED, Invoke }, { wait });
     expect(JSON.parse(printed.stdout)).toEqual({ ...waiting, state: 'deleted' });
     expect(printed.stderr.split('\n')).toEqual([
-      'Removed 1 items, read 7 in this pass.',
+      'Removed 1 items.',
       ...[waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
-      'The project is deleted. 1 items were removed, and a pass over the whole table found none.',
+      'The project is deleted. 1 items were removed, and a later pass found none.',
       '',
     ]);
     expect(pauses).toEqual([1000, 1000, 10_000, 10_000]); // also while the clock of this machine is ahead

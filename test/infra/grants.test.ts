@@ -109,6 +109,8 @@ async function useOfOperator(scene: Scene): Promise<void> {
   await service.settle();
   await perform(scene, 'renewConnection');
   for (let { next } = await run('export'); next; ) ({ next } = await run('export', { id, after: next }));
+  const { pk: section } = itemKey.delivery(webhookId, eventId);
+  await run('export', { id, after: { section, webhook: webhookId } });
   await run('delete', { id, name: 'Test' });
   service.clock.skip(SETTLE_MS);
   while ((await run('delete')).state !== 'deleted');

@@ -10,7 +10,7 @@ import type {
 } from 'aws-lambda';
 import { expect } from 'vitest';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
-import type { Item } from '../../infra/local/memory/expressions.ts';
+import type { Item } from '../../infra/local/memory/paths.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
@@ -70,7 +70,10 @@ interface Invocation {
 type Behaviour = number | ((post: Post, count: number) => number | Promise<number>);
 
 /** The kinds of items that do not expire. */
-const LASTING: ItemKind[] = ['PROJECT', 'EMAILS', 'KEY', 'HOOKS', 'COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'];
+const LASTING: ItemKind[] = [
+  ...(['PROJECT', 'PROJECTS', 'EMAILS', 'KEY', 'KEYS', 'HOOKS', 'LOGS'] as const),
+  ...(['COUNT', 'DOCS', 'REVISIONS', 'DELETION', 'VERSION'] as const),
+];
 
 /** The links of emails: pages of the dashboard that exist. */
 const PAGE = '(settings|confirm-email/[\\w.-]+|keys/key_\\w+|webhooks/whk_\\w+(/deliveries/evt_\\w+)?)';

@@ -49,7 +49,7 @@ describe('disabling', () => {
 
   it('records the attempt if the webhook is deleted at the same time', async () => {
     const { webhook, exhaust, hook, delivery } = await nearTheEnd();
-    await webhooks(table).remove(webhook, webhook.id);
+    await webhooks(table).remove(webhook, webhook.id, now);
     expect(await exhaust()).toEqual({ isRecorded: true, isEmailPending: false });
     expect(await delivery()).toMatchObject({ status: 'failed', attempt: 6 });
     expect(await hook()).toBeUndefined();

@@ -23,7 +23,7 @@ describe('endpoints', () => {
       ...{ webhook, message: message({ attempt: 4 }) },
       other: message({ attempt: 4, eventId: newStoredEvent(webhook).id }),
       hook: async () => recordOf(await webhooks(table).get(webhook, webhook.id)),
-      remove: () => webhooks(table).remove(webhook, webhook.id),
+      remove: () => webhooks(table).remove(webhook, webhook.id, now),
     };
   }
   const failing = { failingSince: now, undeliveredSince: now };

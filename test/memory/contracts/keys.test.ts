@@ -1,21 +1,32 @@
 import { describe, expect, it } from 'vitest';
+import { put } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { KeyRecord } from '../../../lib/keys/key.ts';
 import { apiKeys, keysWithProject } from '../../../lib/keys/store.ts';
+import { MAX_USABLE_KEYS, type UsableKeys } from '../../../lib/keys/usable-keys.ts';
+import { usableKeysOf } from '../../../lib/keys/usable-keys-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
-import { HOUR_MS, newKey, newProject, newSpace, now, recordOf, walk } from './builders.ts';
+import { DAY_MS, HOUR_MS, newKey, newProject, newSpace, now, recordOf, walk } from './builders.ts';
 import { companion, newStore } from './stores.ts';
 
-const { table, short } = newStore();
+const { table, short, lossy } = newStore();
+const keys = apiKeys(table);
+
+/** A new project with these usable keys, and the id of the project. */
+async function newOwner(usable: UsableKeys = {}): Promise<string> {
+  const { projectId } = newSpace();
+  await table.write([put({ ...itemKey.usableKeys(projectId), usable })]);
+  return projectId;
+}
+
+async function create(overrides: Partial<KeyRecord> = {}): Promise<KeyRecord> {
+  const record = newKey({ ...overrides, projectId: overrides.projectId ?? (await newOwner()) });
+  await keys.create(record, now, []);
+  return record;
+}
 
 describe('keys', () => {
-  const keys = apiKeys(table);
   const stored = async (id: string) => recordOf(await keys.get(id));
-  async function create(overrides: Partial<KeyRecord> = {}): Promise<KeyRecord> {
-    const record = newKey(overrides);
-    await keys.create(record, []);
-    return record;
-  }
   async function collect(admins: AsyncGenerator<KeyRecord>): Promise<string[]> {
     const ids: string[] = [];
     for await (const { id } of admins) ids.push(id);
@@ -25,7 +36,7 @@ describe('keys', () => {
   it('are not created with an existing id, and nothing changes', async () => {
     const record = await create();
     const { also, isWritten } = companion(table);
-    await expect(keys.create({ ...record, name: 'Other' }, also)).rejects.toThrow('taken');
+    await expect(keys.create({ ...record, name: 'Other' }, now, also)).rejects.toThrow('taken');
     expect(await stored(record.id)).toEqual(record);
     expect(await isWritten()).toBe(false);
   });
@@ -34,7 +45,7 @@ describe('keys', () => {
     ['of one read', table, [3, 3, 1]],
     ['cut short', short, [2, 2, 2, 1]],
   ])('of a project are listed once, newest first, in pages %s', async (_, from, lengths) => {
-    const { projectId } = newSpace();
+    const projectId = await newOwner();
     const ids: string[] = [];
     for (let i = 0; i < 7; i++) ids.unshift((await create({ projectId, createdAt: now + i })).id);
     await create(); // of another project
@@ -46,27 +57,27 @@ describe('keys', () => {
     expect(pages.map(({ length }) => length)).toEqual(lengths);
   });
 
-  it.each([
-    ['one query', table],
-    ['many queries', short],
-  ])('of admins are exactly those of the project, newest first, in %s', async (_, from) => {
-    const { projectId } = newSpace();
+  it('of admins without an expiry are exactly the usable ones of the project, newest first, also among many', async () => {
+    const projectId = await newOwner();
     await create();
-    const types = ['admin', 'live', 'test', 'read', 'live', 'admin', 'live', 'admin', 'read'] as const;
-    const created = [];
+    const types = ['admin', 'live', 'test', 'read', ...Array<'admin'>(120).fill('admin')] as const;
+    const created: KeyRecord[] = [];
     for (const [i, type] of types.entries()) created.unshift(await create({ projectId, type, createdAt: now + i }));
-    const admins = created.filter(({ type }) => type === 'admin').map(({ id }) => id);
-    expect(await collect(apiKeys(from).adminKeys(projectId))).toEqual(admins);
+    await create({ projectId, expiresAt: now + HOUR_MS });
+    const revoked = created.find(({ type }) => type === 'admin') as KeyRecord;
+    await keys.revoke(revoked, now, []);
+    const admins = created.filter((key) => key.type === 'admin' && key !== revoked).map(({ id }) => id);
+    expect(await collect(keys.adminKeys(projectId))).toEqual(admins);
   });
 
-  it.each<[string, (id: string) => Promise<boolean>]>([
-    ['its allowlist has changed', (id) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
-    ['it was revoked', (id) => keys.revoke(id, now, [])],
+  it.each<[string, (key: KeyRecord) => Promise<boolean>]>([
+    ['its allowlist has changed', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
+    ['it was revoked', (key) => keys.revoke(key, now, [])],
   ])('are not rotated if %s since they were read', async (_, change) => {
     const old = await create();
-    await change(old.id);
+    await change(old);
     const fresh = newKey();
-    expect(await keys.rotate(old, fresh, now + HOUR_MS, [])).toBe(false);
+    expect(await keys.rotate(old, fresh, now + HOUR_MS, now, [])).toBe(false);
     expect([(await stored(old.id))?.replacedBy, await keys.get(fresh.id)]).toEqual([undefined, undefined]);
   });
 
@@ -80,7 +91,7 @@ describe('keys', () => {
 
   it('are not created by a change when they are missing', async () => {
     const missing = newKey();
-    expect(await keys.revoke(missing.id, now, [])).toBe(false);
+    expect(await keys.revoke(missing, now, [])).toBe(false);
     expect(await keys.setCidrs(missing.id, [], [])).toBe(false);
     expect(await keys.rename(missing.id, 'New', [])).toBe(false);
     expect(await keys.setRevokedTokens(missing, ['tok_1'], [])).toBe(false);
@@ -90,13 +101,84 @@ describe('keys', () => {
 
   it('are read with their project, unless they are unknown or deleted', async () => {
     const [project, read] = [newProject(), keysWithProject(table)];
-    const { id } = await create({ projectId: project.id });
-    await projects(table).create(project, newKey());
+    const key = newKey({ projectId: project.id });
+    const { id } = key;
+    await projects(table).create(project, key);
     expect(await read(newKey().id)).toBeUndefined();
     expect(recordOf((await read(id))?.project)).toEqual(project);
     await table.removeAll([itemKey.project(project.id)]);
     expect(await read(id)).toMatchObject({ id, project: undefined });
     await table.removeAll([itemKey.key(id)]);
     expect(await read(id)).toBeUndefined();
+  });
+});
+
+describe('the usable keys of a project', () => {
+  const ofLength = (length: number, key: UsableKeys[string] = 'live'): UsableKeys =>
+    Object.fromEntries(Array.from({ length }, (_, i) => [`key_${String(i).padStart(12, '0')}`, key]));
+  const add = (projectId: string, expiresAt?: number) => keys.create(newKey({ projectId, expiresAt }), now, []);
+  const count = async (projectId: string) => Object.keys(await usableKeysOf(table, projectId)).length;
+
+  it.each([
+    ['no key has expired', ofLength(MAX_USABLE_KEYS - 2), 2],
+    ['some have expired', { ...ofLength(MAX_USABLE_KEYS), ...ofLength(6, now + 1), ...ofLength(3, now) }, 3],
+  ])('never exceed the maximum, however many are created at the same time, when %s', async (_, usable, places) => {
+    const projectId = await newOwner(usable);
+    const created = await Promise.all(Array.from({ length: places + 5 }, () => add(projectId)));
+    expect(created.filter(Boolean)).toHaveLength(places);
+    expect(await count(projectId)).toBe(MAX_USABLE_KEYS);
+  });
+
+  it('make room for a new key, however many have expired', async () => {
+    const projectId = await newOwner(ofLength(MAX_USABLE_KEYS, now));
+    expect(await add(projectId)).toBe(true);
+    expect(await count(projectId)).toBe(MAX_USABLE_KEYS - 100 + 1); // as many as one write removes
+  });
+
+  it('change with their keys, and are not changed by a write that fails', async () => {
+    const projectId = await newOwner();
+    const usable = () => usableKeysOf(table, projectId);
+    const [first, second] = [await create({ projectId }), await create({ projectId, expiresAt: now + DAY_MS })];
+    expect(await usable()).toEqual({ [first.id]: 'admin', [second.id]: now + DAY_MS });
+    const fresh = newKey({ projectId, type: 'live' });
+    expect(await keys.rotate(first, fresh, now + HOUR_MS, now, [])).toBe(true);
+    expect(await keys.rotate(first, newKey({ projectId }), now, now, [])).toBe(false);
+    expect(await keys.revoke(second, now, [])).toBe(true);
+    expect(await keys.revoke(second, now, [])).toBe(false);
+    expect(await usable()).toEqual({ [first.id]: now + HOUR_MS, [fresh.id]: 'live' });
+  });
+
+  it('include the new key of a rotation, which takes the place of an old key that ends now', async () => {
+    const projectId = await newOwner();
+    const old = await create({ projectId, expiresAt: now + DAY_MS });
+    await table.write([
+      put({ ...itemKey.usableKeys(projectId), usable: { ...ofLength(999), [old.id]: now + DAY_MS } }),
+    ]);
+    const fresh = newKey({ projectId });
+    expect(await keys.rotate(old, fresh, now + HOUR_MS, now, [])).toBe('full');
+    expect(await keys.get(fresh.id)).toBeUndefined();
+    expect(await keys.rotate(old, fresh, now, now, [])).toBe(true);
+    expect([await count(projectId), (await usableKeysOf(table, projectId))[old.id]]).toEqual([1000, undefined]);
+    // Another function has freed the place of the old key, and a new key has taken it.
+    const late = await create({ projectId: await newOwner() });
+    await table.write([put({ ...itemKey.usableKeys(late.projectId), usable: ofLength(1000) })]);
+    expect(await keys.rotate(late, newKey({ projectId: late.projectId }), now, now, [])).toBe('full');
+  });
+
+  it('count a key once when the response to its creation is lost', async () => {
+    const projectId = await newOwner(ofLength(999));
+    expect(await apiKeys(lossy).create(newKey({ projectId }), now, [])).toBe(true);
+    expect(await count(projectId)).toBe(1000);
+  });
+
+  it('need one read to reject another key', async () => {
+    const projectId = await newOwner(ofLength(1000));
+    let reads = 0;
+    const get: typeof table.get = (key) => {
+      reads++;
+      return table.get(key);
+    };
+    expect(await apiKeys({ ...table, get }).create(newKey({ projectId }), now, [])).toBe(false);
+    expect(reads).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apiKeys } from '../../../lib/keys/store.ts';
-import { projectData } from '../../../lib/projects/data-store.ts';
+import { deletions } from '../../../lib/projects/deletion-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, newStore } from './stores.ts';
@@ -43,8 +43,8 @@ describe('projects', () => {
   it('are not resumed during a deletion', async () => {
     const project = newProject();
     await create(project, newKey({ projectId: project.id }));
-    const counts = { step: 0, removedInPass: 0, removed: 0, read: 0 };
-    await projectData(table).beginDeletion(project, { projectId: project.id, startedAt: now, webhooks: [], ...counts });
+    const counts = { step: 0, removedInPass: 0, removed: 0 };
+    await deletions(table).begin(project, { projectId: project.id, startedAt: now, ...counts });
     await expect(suspend(project.id, undefined, [])).rejects.toThrow('being deleted');
   });
 });

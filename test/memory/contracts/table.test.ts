@@ -50,14 +50,13 @@ describe('a table', () => {
 
   it.each([LAYOUT - 1, LAYOUT + 1])('rejects every command while it has the layout %i', async (layout) => {
     await setLayout(layout);
-    const { get, batchGet, query, scan, updated, removeAll, write } = checked();
+    const { get, batchGet, query, updated, removeAll, write } = checked();
     const other = { pk: 'TEST#2', sk: 'TEST' };
     const listing = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': key.pk } };
     for (const command of [
       () => get(key),
       () => batchGet([key]),
       () => query(listing),
-      () => scan({}),
       () => updated(update(key, { changed: true })),
       () => removeAll([key]),
       () => write([put({ ...other })]),

@@ -76,12 +76,12 @@ describe('a request to the table authorizes', () => {
     expect(asked(operation, input)).toEqual([{ action: `dynamodb:${operation}`, resource, leadingKeys }]);
   });
 
-  it('a scan for the attributes that it names', () => {
+  it('a query for the attributes that it names', () => {
     const names = { ProjectionExpression: '#p, sk', ExpressionAttributeNames: { '#p': 'pk', '#t': 'type' } };
-    const scan = { TableName: 't', ...names, FilterExpression: '#t = :admin' };
+    const named = { ...query, KeyConditionExpression: 'pk = :pk', ...names, FilterExpression: '#t = :admin' };
     const attributes = ['sk', 'pk', 'type'];
-    expect(asked('Scan', { ...scan, Select: 'SPECIFIC_ATTRIBUTES' })).toEqual([
-      { action: 'dynamodb:Scan', resource: 'arn:t', leadingKeys: [], attributes, select: 'SPECIFIC_ATTRIBUTES' },
+    expect(asked('Query', { ...named, Select: 'SPECIFIC_ATTRIBUTES' })).toEqual([
+      { action: 'dynamodb:Query', resource: 'arn:t', leadingKeys: ['A'], attributes, select: 'SPECIFIC_ATTRIBUTES' },
     ]);
   });
 

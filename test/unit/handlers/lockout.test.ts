@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { code } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client, Project } from '../../support/service.ts';
@@ -83,7 +84,9 @@ describe('a project', () => {
     const [live, other] = [await project.key('live'), await project.key('live')];
     const body = { expires_at: inAnHour() };
     const change = (path: string, call?: object) => service.as(expiring)('POST', `/v1/keys/${path}`, call);
-    service.faults.command = (name) => (name === 'Query' ? new Error('The index is read') : undefined);
+    const ofUsable = itemKey.usableKeys(project.id).pk;
+    service.faults.command = (name, input) =>
+      name === 'Get' && JSON.stringify(input).includes(ofUsable) ? new Error('The keys are read') : undefined;
     const answers = [
       await revoke(stolen),
       await change(`${adminKey}/rotate`),

@@ -1,46 +1,60 @@
 import { describe, expect, it, vi } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { afterPass, isOwned, SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { partitionsOfProject, partitionsOfWebhook } from '../../../lib/aws/partitions.ts';
+import { afterPage, SETTLE_MS } from '../../../lib/projects/deletion.ts';
 import { deleteProject } from '../../../lib/projects/deletion-handlers.ts';
-import { newProject, newWebhook, now } from '../../memory/contracts/builders.ts';
+import { sectionsOf } from '../../../lib/projects/deletion-store.ts';
+import { newProject, newStoredEvent, newWebhook, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import type { Command } from '../../support/runtime.ts';
 
 const project = newProject({ id: 'prj_1', name: 'Acme' });
 const webhook = newWebhook({ projectId: project.id, id: 'whk_new' });
+const SPACE = { projectId: project.id, environment: 'sandbox' } as const;
+const KEYS = ['1', '2'].map((id) => ({ ...itemKey.key(id), keysOf: project.id }));
 const ITEMS = [
   { ...itemKey.project(project.id), ...project },
   { ...itemKey.webhook(webhook, webhook.id), ...webhook },
   { pk: 'AUDIT#prj_1', sk: '1', target: 'key_1' },
   { pk: 'AUDIT#prj_1', sk: '2', target: 'whk_old' },
-  { pk: 'EVENT#prj_1#live', sk: '1' },
-  { pk: 'HOOK#whk_new#0', sk: '1' },
-  { pk: 'HOOK#whk_old#0', sk: '1' },
-  { pk: 'KEY#1', sk: 'KEY', keysOf: project.id },
-  { pk: 'KEY#2', sk: 'KEY', keysOf: project.id },
+  { pk: 'EVENT#prj_1#live#00', sk: '1' },
+  ...KEYS,
+  itemKey.usableKeys(project.id),
+  itemKey.connection(SPACE, 'read#phone'),
+  itemKey.sync(SPACE, 'cycle 1'),
+  itemKey.idempotency(SPACE, 'hash'),
+  itemKey.log(project.id, 'whk_new'),
+  itemKey.log(project.id, 'whk_old'),
+  itemKey.log(project.id, 'whk_idle'),
+  itemKey.delivery('whk_new', 'evt_1'),
+  itemKey.delivery('whk_old', 'evt_1'),
+  itemKey.stats('whk_old', 'day', now),
+  itemKey.slots('whk_old'),
 ];
-const OTHER = { pk: 'DOCS#prj_2#live', sk: 'kept' };
+const LISTED = itemKey.listedProject(project.id);
+const OTHERS = [
+  itemKey.listedProject('prj_2'),
+  itemKey.document({ ...SPACE, projectId: 'prj_12' }, 'kept'),
+  itemKey.delivery('whk_older', 'evt_1'),
+  itemKey.log('prj_2', 'whk_older'),
+];
 
-/**
- * A project in a table whose pages have one item, and two in a scan. A test sets the time that a scan takes, and can come before
- * a command.
- */
+/** A project in a table whose queries read at most two items. A test sets the time that a query takes, and can come before a command. */
 function setUp(before: (command: Command) => void = () => {}) {
-  const state = { now, pageMs: 1, pages: 0 };
+  const state = { now, queryMs: 1, queries: 0 };
   const info = vi.fn();
-  const keys = () => [...db.items()].map(({ pk }) => String(pk)).sort();
+  const keys = () => [...db.items()].map(({ pk, sk }) => `${pk} ${sk}`).sort();
   const { db, ...backend } = memoryBackend(
     { clock: () => state.now, log: { info, warn() {}, error() {} } },
     (command) => {
       before(command);
-      if (command.name === 'Query') return db.execute({ name: 'Query', input: { ...command.input, Limit: 1 } });
-      if (command.name !== 'Scan') return undefined;
-      if (state.pages++ === 0) expect(keys().filter((pk) => /^(HOOKS|KEY)#/.test(pk))).toEqual([]);
-      state.now += state.pageMs;
-      return db.execute({ name: 'Scan', input: { ...command.input, Limit: 2 } });
+      if (command.name !== 'Query') return undefined;
+      state.queries++;
+      state.now += state.queryMs;
+      return db.execute({ name: 'Query', input: { ...command.input, Limit: Math.min(2, command.input.Limit) } });
     },
   );
-  for (const item of [...ITEMS, OTHER]) db.restore(item);
+  for (const item of [...ITEMS, LISTED, ...OTHERS]) db.restore({ ...item });
   const remove = deleteProject(backend);
   return {
     ...{ state, db, keys },
@@ -48,57 +62,110 @@ function setUp(before: (command: Command) => void = () => {}) {
     remove: (id = project.id) => remove(id, 'Acme'),
   };
 }
-const left = ['DELETION#prj_1', OTHER.pk];
+const left = [itemKey.deletion('prj_1'), ...OTHERS].map(({ pk, sk }) => `${pk} ${sk}`).sort();
+/** After the first pass, the ids of webhooks and the entry in the list of projects are left. */
+const leftOfPass = [
+  ...left,
+  ...[LISTED, ...ITEMS.filter(({ pk }) => pk.startsWith('LOGS#'))].map(({ pk, sk }) => `${pk} ${sk}`),
+];
+const REMOVED = ITEMS.length - 3;
 
 describe('a call', () => {
-  it('ends after ten seconds, and the next one continues at that item', async () => {
+  it('revokes the credentials before it reads anything that the project contains', async () => {
+    const { remove, db } = setUp(({ name }) => {
+      if (name !== 'Query') return;
+      expect(db.get(...keyOf(itemKey.project(project.id)))).toMatchObject({ suspendedAt: now, deletingAt: now });
+      throw new Error('killed');
+    });
+    await expect(remove()).rejects.toThrow('killed');
+    expect.assertions(2);
+  });
+
+  it('removes webhooks and keys before everything else', async () => {
+    const kinds: string[] = [];
+    const { remove } = setUp(({ name, input }) => {
+      if (name === 'Delete') kinds.push(input.Key.pk.split('#')[0]);
+    });
+    await remove();
+    expect(kinds.slice(0, 3)).toEqual(['HOOKS', 'KEY', 'KEY']);
+  });
+
+  it('ends after ten seconds, and the next one continues there', async () => {
     const { state, db, keys, remove } = setUp();
-    state.pageMs = 4000;
-    const first = await remove();
-    expect(first).toMatchObject({ state: 'deleting', items_read: 6, waits_until: null });
-    expect(first.items_removed).toBeLessThan(ITEMS.length);
-    const { pk, sk } = itemKey.deletion(project.id);
-    expect(db.get(pk, sk)).toMatchObject({ step: 1 }); // stored once
+    state.queryMs = 4000;
+    expect(await remove()).toMatchObject({ state: 'deleting', items_removed: 3, waits_until: null });
+    expect(db.get(...keyOf(itemKey.deletion(project.id)))).toMatchObject({
+      step: 1, // stored once
+      section: 'keys',
+      after: { pk: 'KEY#2' },
+    });
+    state.queryMs = 1;
     const waitsUntil = new Date(now + SETTLE_MS).toISOString();
-    expect(await remove()).toMatchObject({ items_removed: ITEMS.length, items_read: 0, waits_until: waitsUntil });
-    expect(state.pages).toBeLessThanOrEqual(5);
-    expect(keys()).toEqual(left);
+    expect(await remove()).toMatchObject({ items_removed: REMOVED, waits_until: waitsUntil });
+    expect(keys()).toEqual(leftOfPass.sort());
+  });
+
+  it.each([
+    'whk_idle',
+    'whk_new',
+    'whk_old',
+  ])('continues with a webhook that has more items than one step removes: %s', async (id) => {
+    const { db, keys, remove } = setUp();
+    for (let hours = 1; hours <= 5; hours++) db.restore({ ...itemKey.stats(id, 'hour', now - hours * 3_600_000) });
+    expect(await remove()).toMatchObject({ items_removed: REMOVED + 5, waits_until: expect.any(String) });
+    expect(keys()).toEqual(leftOfPass.sort());
   });
 
   it('does nothing while the deletion waits, and then repeats passes until one finds nothing', async () => {
     const { state, db, keys, remove, logged } = setUp();
     await remove();
-    const { pages } = state;
+    const { queries } = state;
     await remove();
-    expect(state.pages).toBe(pages);
+    expect(state.queries).toBe(queries);
     state.now = now + SETTLE_MS;
-    db.restore({ pk: 'EVENT#prj_1#live', sk: 'late' });
+    db.restore({ pk: 'EVENT#prj_1#live#00', sk: 'late' });
     expect(await remove()).toMatchObject({ state: 'deleted', items_removed: ITEMS.length + 1 });
     expect(keys()).toEqual(left);
     expect(logged()).toEqual([
-      ['project.deletion_started', { project_id: project.id, webhooks: 2 }],
+      ['project.deletion_started', { project_id: project.id }],
       ['project.deleted', { project_id: project.id, items: ITEMS.length + 1 }],
     ]);
   });
 
-  it('finds the deliveries of a webhook that a running request added, after a call that ended before it saved its work', async () => {
+  it('finds what a running request added, also of a webhook that it created', async () => {
     const late = { ...webhook, id: 'whk_late' };
-    let isKilled = false;
+    const added = [
+      { ...itemKey.webhook(late, late.id), ...late },
+      itemKey.log(project.id, late.id),
+      itemKey.delivery(late.id, 'evt_2'),
+      itemKey.delivery('whk_idle', 'evt_2'),
+      itemKey.connection(SPACE, 'late'),
+      { ...itemKey.key('3'), keysOf: project.id },
+    ];
+    let isAdded = false;
     const { state, db, keys, remove } = setUp(({ name }) => {
-      if (name === 'TransactWrite')
-        for (const item of [
-          { ...itemKey.webhook(late, late.id), ...late },
-          { pk: 'HOOK#whk_late#0', sk: '1' },
-        ])
-          db.restore(item);
-      if (isKilled || name !== 'Scan') return;
-      isKilled = true;
-      throw new Error('killed');
+      if (name !== 'Update' || isAdded) return;
+      isAdded = true; // after the first pass, when its end is saved
+      for (const item of added) db.restore({ ...item });
     });
-    await expect(remove()).rejects.toThrow('killed');
     await remove();
     state.now = now + SETTLE_MS;
-    expect(await remove()).toMatchObject({ state: 'deleted' });
+    expect(await remove()).toMatchObject({ state: 'deleted', items_removed: ITEMS.length + added.length });
+    expect(keys()).toEqual(left);
+  });
+
+  it('keeps the id of a webhook of which the last pass found something, because more can follow', async () => {
+    const { state, db, keys, remove } = setUp();
+    await remove();
+    state.now = now + SETTLE_MS;
+    state.queryMs = 2500; // a call ends within the logs
+    db.restore({ ...itemKey.stats('whk_old', 'hour', now) });
+    await remove();
+    expect(keys()).toContain('LOGS#prj_1 whk_old');
+    expect(keys()).not.toContain('LOGS#prj_1 whk_new');
+    db.restore({ ...itemKey.stats('whk_old', 'hour', now + 3_600_000) });
+    state.queryMs = 1;
+    while ((await remove()).state !== 'deleted');
     expect(keys()).toEqual(left);
   });
 
@@ -110,7 +177,7 @@ describe('a call', () => {
       throw new Error('killed');
     });
     await expect(remove()).rejects.toThrow('killed'); // after it removed everything
-    state.pageMs = 10_000;
+    state.queryMs = 10_000;
     await remove();
     state.now = now + SETTLE_MS;
     expect(await remove()).toMatchObject({ state: 'deleting', items_removed: 0 });
@@ -133,28 +200,52 @@ describe('a call', () => {
   });
 });
 
-it.each([
-  ['PROJECT#prj_1', true],
-  ['HOOKS#prj_1#sandbox', true],
-  ['HOOK#whk_1#0', true],
-  ['PROJECT#prj_12', false],
-  ['HOOK#whk_12#0', false],
-  ['HOOK#prj_1#0', false],
-  ['AUDIT#whk_1', false],
-  ['DELETION#prj_1', false],
-  ['VERSION#LAYOUT', false],
-  ['KEY#prj_1', false],
-])('an item with the partition key %s belongs to the project: %s', (pk, expected) => {
-  expect(isOwned(pk, 'prj_1', new Set(['whk_1']))).toBe(expected);
+const keyOf = ({ pk, sk }: { pk: string; sk: string }) => [pk, sk] as const;
+
+describe('the partitions of a project and of a webhook', () => {
+  const [id, hook] = [project.id, webhook.id];
+
+  it.each<[string, { pk: string }]>([
+    ['its project', itemKey.project(id)],
+    ['the budget of its emails', itemKey.emails(id)],
+    ['its usable keys', itemKey.usableKeys(id)],
+    ['its audit log', itemKey.audit(id, 'aud_1')],
+    ['its webhooks', itemKey.webhook(SPACE, hook)],
+    ['the count of its webhooks', itemKey.webhookCount(SPACE)],
+    ['its events', itemKey.event(SPACE, newStoredEvent(SPACE).id)],
+    ['its documents', itemKey.document(SPACE, 'a:1')],
+    ['its revisions', itemKey.revision(SPACE, 'a:1')],
+    ...Array.from({ length: 40 }, (_, i): [string, { pk: string }] => [
+      `a connection ${i}`,
+      itemKey.connection(SPACE, `${i}`),
+    ]),
+    ['its cycles', itemKey.sync(SPACE, 'cycle')],
+    ['its idempotency records', itemKey.idempotency(SPACE, 'hash')],
+  ])('contain %s', (_, { pk }) => expect(partitionsOfProject(id)).toContain(pk));
+
+  it.each([
+    ['deliveries', itemKey.delivery(hook, 'evt_1')],
+    ['stats', itemKey.stats(hook, 'hour', now)],
+    ['the rate limit', itemKey.slots(hook)],
+  ])('contain %s of a webhook', (_, { pk }) => expect(partitionsOfWebhook(hook)).toContain(pk));
+
+  it('contain nothing of others, and not the ids of webhooks, which a later pass needs', () => {
+    for (const pk of partitionsOfProject(id)) expect(pk.split('#')[1]).toBe(id);
+    for (const pk of partitionsOfWebhook(hook)) expect(pk.split('#')[1]).toBe(hook);
+    expect(partitionsOfProject(id)).not.toContain(itemKey.log(id, hook).pk);
+    expect(sectionsOf(id).slice(0, 4)).toEqual(['HOOKS#prj_1#live', 'HOOKS#prj_1#sandbox', 'keys', 'logs']);
+  });
 });
 
 it('is complete after a pass that started after all other writers and found no item', () => {
-  const saved = { projectId: project.id, startedAt: now, webhooks: [], step: 1, removed: 0, read: 0 };
+  const saved = { projectId: project.id, startedAt: now, step: 1, removed: 0, section: 'last' };
   const late = now + SETTLE_MS;
-  const completedAt = (passAt: number, removedInPass: number) =>
-    afterPass({ ...saved, passAt, removedInPass }, late + 1).completedAt;
-  expect([completedAt(late, 0), completedAt(late, 1), completedAt(late - 1, 0)]).toEqual([
-    late + 1,
+  const completedAt = (passAt: number, removedInPass: number, found = 0) =>
+    afterPage({ ...saved, passAt, removedInPass }, { found, ids: 1, isLast: true }, ['first', 'last'], late + 1)
+      .completedAt;
+  expect(completedAt(late, 0)).toBe(late + 1);
+  expect([completedAt(late, 1), completedAt(late, 0, 1), completedAt(late - 1, 0)]).toEqual([
+    undefined,
     undefined,
     undefined,
   ]);

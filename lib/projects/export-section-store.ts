@@ -1,0 +1,77 @@
+import { type Item, type ItemKey, itemKey, logPartitions } from '../aws/items.ts';
+import { keysQuery, wholePartition } from '../aws/queries.ts';
+import type { Query } from '../aws/table.ts';
+import { toDelivery } from '../deliveries/log-store.ts';
+import { deliveryResource } from '../deliveries/record.ts';
+import { documentResource } from '../documents/document.ts';
+import { toState } from '../documents/store.ts';
+import { partitionsOf } from '../events/placement.ts';
+import { EVENT_TYPES } from '../events/types.ts';
+import { isKept, keyResource } from '../keys/key.ts';
+import { ENVIRONMENTS, type Environment } from '../space.ts';
+import { toWebhook } from '../webhooks/store.ts';
+import { webhookResource } from '../webhooks/webhook.ts';
+import { auditResource } from './audit.ts';
+import { projectResource } from './project.ts';
+
+/** The items of one partition of a project, and their form in an export. */
+export interface Section {
+  id: string;
+  query: Query;
+  /** What each of its lines starts with. */
+  head: { type: string; environment?: Environment };
+  /** The data of a line, as an object or as stored JSON, or `undefined` for an item that an export omits. */
+  dataOf(item: Item): object | string | undefined;
+}
+
+/** The sections of a project, in order. After them come the logs of its webhooks. */
+export function sectionsOf(projectId: string, nowMs: number): Section[] {
+  const section = (head: Section['head'], { pk }: ItemKey, dataOf: Section['dataOf']): Section => ({
+    id: pk,
+    query: wholePartition(pk),
+    head,
+    dataOf,
+  });
+  return [
+    section({ type: 'project' }, itemKey.project(projectId), (item) => projectResource(item as never, nowMs)),
+    {
+      id: 'keys',
+      query: keysQuery(projectId),
+      head: { type: 'key' },
+      dataOf: (item) => (isKept(item, nowMs) ? keyResource(item as never, nowMs) : undefined),
+    },
+    section({ type: 'audit' }, itemKey.audit(projectId, ''), (item) => auditResource(item as never)),
+    ...ENVIRONMENTS.flatMap((environment) => {
+      const space = { projectId, environment };
+      return [
+        section({ type: 'webhook', environment }, itemKey.webhook(space, ''), (item) =>
+          webhookResource(toWebhook(item)),
+        ),
+        section({ type: 'document', environment }, itemKey.document(space, ''), (item) =>
+          item.deleted === true ? undefined : documentResource(String(item.sk), toState(item)),
+        ),
+        ...partitionsOf(EVENT_TYPES, undefined).map((partition) =>
+          section({ type: 'event', environment }, itemKey.eventIn(space, partition, ''), ({ body }) => String(body)),
+        ),
+      ];
+    }),
+  ];
+}
+
+/** The sections of the log of a webhook, in order. */
+export const sectionsOfLog = (webhookId: string): Section[] =>
+  logPartitions().map((partition) => {
+    const { pk } = itemKey.deliveryIn(webhookId, partition, '');
+    const dataOf = (item: Item) => deliveryResource(toDelivery(item));
+    return { id: pk, query: wholePartition(pk), head: { type: 'delivery' }, dataOf };
+  });
+
+/** A line of JSON, or `undefined` for an item that an export omits. */
+export function lineOf({ head, dataOf }: Section, item: Item): string | undefined {
+  const data = dataOf(item);
+  const json = typeof data === 'object' ? JSON.stringify(data) : data;
+  return json && `${JSON.stringify(head).slice(0, -1)},"data":${json}}`;
+}
+
+/** The key of an item in the table, or in the index of the keys. */
+export const positionOf = ({ pk, sk, keysOf }: Item): object => ({ pk, sk, ...(keysOf !== undefined && { keysOf }) });
