@@ -41,15 +41,22 @@ export function urlViolations(text: string, addressPolicy: AddressPolicy): strin
     violations.push('must not contain credentials');
   if (url.port === '0') violations.push('must not have the port 0');
   if (text.includes('#')) violations.push('must not contain a fragment');
+  if (url.port === '0') violations.push('must not have the port 0');
   if (addressPolicy === 'public' && !isPublicHost(url.hostname)) violations.push('must point to a public host');
   return violations;
 }
 
 /**
  * The stored form of a webhook URL: ASCII, as the URL standard serializes it (a lower-case host in punycode, no default port, no
- * dot segments). Throws a `TypeError` for an invalid URL, so check `urlViolations` first.
+ * dot segments), without a trailing dot of the host (RFC 6066 §3 forbids it in TLS) and without an empty query, which HTTP clients
+ * do not send. So the service calls exactly what it shows. Throws a `TypeError` for an invalid URL, so check `urlViolations` first.
  */
-export const normalizeUrl = (text: string): string => new URL(text).href;
+export function normalizeUrl(text: string): string {
+  const url = new URL(text);
+  url.hostname = url.hostname.replace(/\.$/, '');
+  if (url.search === '') url.search = ''; // removes the question mark
+  return url.href;
+}
 
 /**
  * Whether a text is a global unicast address, IPv4 in four decimal parts or IPv6. Rejects every block of the IANA special-purpose

@@ -1,3 +1,4 @@
+import { urlToHttpOptions } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressPolicy, normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
@@ -36,6 +37,8 @@ describe('a webhook URL', () => {
     ['https://example.com@10.0.0.1/', [CREDENTIALS, NOT_PUBLIC]],
     ['https://localhost\\@example.com', [BACKSLASH, NOT_PUBLIC]],
     ['https://example.com/#', [FRAGMENT]],
+    ['https://example.com:0/', ['must not have the port 0']],
+    ['https://example.com:000/', ['must not have the port 0']],
     ['https://10.0.0.1#@example.com', [FRAGMENT, NOT_PUBLIC]],
     [' http://u@[::1]\\#', [SPACE, BACKSLASH, NOT_HTTPS, CREDENTIALS, FRAGMENT, NOT_PUBLIC]],
   ])('is rejected with all violations: %j', (text, faults) => {
@@ -50,6 +53,12 @@ describe('a webhook URL', () => {
     ['https://example.com/a@b', 'https://example.com/a@b'],
     ['https://müller.example/ü?ü', 'https://xn--mller-kva.example/%C3%BC?%C3%BC'],
     ['https://пример.рф', 'https://xn--e1afmkfd.xn--p1ai/'],
+    ['https://example.com.', 'https://example.com/'],
+    ['https://EXAMPLE.com.:443/?', 'https://example.com/'],
+    ['https://93.184.215.14.:8443/?', 'https://93.184.215.14:8443/'],
+    ['https://example.com/a?', 'https://example.com/a'],
+    ['https://example.com/??', 'https://example.com/??'],
+    ['https://example.com/a.?b.', 'https://example.com/a.?b.'],
     ['https://example.com/\u202egnp.exe', 'https://example.com/%E2%80%AEgnp.exe'],
   ])('%s is stored as %s', (text, stored) => {
     expect(urlViolations(text, 'public')).toEqual([]);
@@ -85,7 +94,26 @@ describe('a webhook URL', () => {
   });
 
   const token = fc.constantFrom(
-    ...['/', '\\', '@', '#', '?', ':', '.', '..', '%', '%2e', '%00', '%0a', ' ', '\n', '\u0000', '\ud800', '\udc00'],
+    ...[
+      '/',
+      '\\',
+      '@',
+      '#',
+      '?',
+      ':',
+      ':0',
+      '.',
+      '..',
+      '%',
+      '%2e',
+      '%00',
+      '%0a',
+      ' ',
+      '\n',
+      '\u0000',
+      '\ud800',
+      '\udc00',
+    ],
     ...['example.com', '127.0.0.1', '[::1]', ':443', ':8443', 'a', 'ü', '€', '😀', 'Ａ', '"'],
     ...['\u00ad', '\u3000', '\u202e'],
   );
@@ -98,6 +126,9 @@ describe('a webhook URL', () => {
       const stored = normalizeUrl(typed);
       expect(stored).toMatch(/^https:\/\/[a-z0-9_.-]+(:\d+)?\/[\x21-\x7e]*$/);
       expect(stored).not.toMatch(/[\\#]/);
+      const { hostname, port, path } = urlToHttpOptions(new URL(stored)); // what the request contains
+      expect(`https://${hostname}${port ? `:${port}` : ''}${path}`).toBe(stored);
+      expect(hostname).not.toMatch(/\.$/);
       expect(stored.length).toBeLessThanOrEqual(2048);
       expect(normalizeUrl(stored)).toBe(stored);
       expect(urlViolations(stored, 'public')).toEqual([]);
