@@ -12,6 +12,8 @@ export interface Outcome {
   statusCode: number | null;
   /** A stable code of a failure (see failure-codes.ts), or `null`. */
   error: string | null;
+  /** The cause of a failure as the network library names it, if it has a name. */
+  reason?: string | null | undefined;
   durationMs: number;
   /** At most 1 KiB of the response's text. */
   excerpt: string | null;

@@ -1,16 +1,24 @@
 import { expect, it } from 'vitest';
 import { EXCERPT_BYTES, excerptOf } from '../../../lib/deliveries/attempt.ts';
-import { type Failure, failureCode, isInternalFailure } from '../../../lib/deliveries/failure-codes.ts';
+import { CAUSES, causeOf, failureText } from '../../../lib/deliveries/failure-causes.ts';
+import {
+  FAILURES,
+  type Failure,
+  failureCode,
+  isInternalFailure,
+  reasonOf,
+} from '../../../lib/deliveries/failure-codes.ts';
 
 /** An error in the format of Node. */
 const error = (code?: string, members: object = {}) => Object.assign(new Error('failed'), code && { code }, members);
 const query = { syscall: 'queryA' };
+const IPV6 = { syscall: 'connect', address: '2001:db8::1' };
+const IPV4 = { syscall: 'connect', address: '192.0.2.1' };
 
 // `test/stack/hostile` proves the codes of errors that a socket or a name server of a test can cause.
 it.each<[string, unknown, Failure]>([
   // Timeouts.
   ['a connection timeout', error('ETIMEDOUT', { syscall: 'connect' }), 'timeout'],
-  ['a timeout of all addresses', error('ERR_SOCKET_CONNECTION_TIMEOUT'), 'timeout'],
   // Host names.
   ['a name server that refused the connection', error('ECONNREFUSED', query), 'dns_failed'],
   ['a name server that closed the connection', error('ECONNRESET', { syscall: 'queryAaaa' }), 'dns_failed'],
@@ -21,7 +29,14 @@ it.each<[string, unknown, Failure]>([
   ['a refused connection', error('ECONNREFUSED', { syscall: 'connect' }), 'connection_refused'],
   ['a broken pipe', error('EPIPE', { syscall: 'write' }), 'connection_reset'],
   ['an unreachable host', error('EHOSTUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+  ['a host that is down', error('EHOSTDOWN', { syscall: 'connect' }), 'host_unreachable'],
+  ['IPv6 without an address of the machine', error('EADDRNOTAVAIL', IPV6), 'host_unreachable'],
+  ['IPv6 that the machine does not know', error('EAFNOSUPPORT', IPV6), 'host_unreachable'],
+  ['IPv6 without a route', error('ENETUNREACH', IPV6), 'host_unreachable'],
   ['an unreachable network', error('ENETUNREACH', { syscall: 'connect' }), 'host_unreachable'],
+  ['a name that does not exist', error('ENOTFOUND', query), 'dns_not_found'],
+  ['a name without addresses', error('ENODATA', query), 'dns_not_found'],
+  ['a lookup that takes too long', error('ETIMEOUT', query), 'dns_failed'],
   // TLS.
   ['a self-signed root', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_invalid'],
   ['an unknown issuer', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_invalid'],
@@ -35,8 +50,7 @@ it.each<[string, unknown, Failure]>([
   ['a failed handshake', error('ERR_TLS_HANDSHAKE_TIMEOUT'), 'tls_failed'],
   ['too many headers', error('HPE_HEADER_OVERFLOW'), 'response_too_large'],
   ['a response that is not HTTP', error('HPE_INVALID_CONSTANT'), 'response_invalid'],
-  // Several addresses, and other errors.
-  ['several addresses with the same code', Object.assign(new AggregateError([]), { code: 'ETIMEDOUT' }), 'timeout'],
+  // Other errors.
   ['an unknown code', error('ESOMETHING'), 'connection_failed'],
   ['a code that is not a text', error(undefined, { code: 42 }), 'connection_failed'],
   ['no code', error(), 'connection_failed'],
@@ -52,9 +66,55 @@ it.each<[string, unknown]>([
   ['file descriptors in the system', error('ENFILE')],
   ['buffers', error('ENOBUFS')],
   ['memory', error('ENOMEM')],
-  ['ports', error('EADDRNOTAVAIL', { syscall: 'connect' })],
+  ['ports', error('EADDRNOTAVAIL', IPV4)],
+  ['IPv4', error('EAFNOSUPPORT', IPV4)],
+  ['a network', error('ENETDOWN', IPV4)],
+  ['buffers, also for IPv6', error('ENOBUFS', IPV6)],
+  ['file descriptors, also for IPv6', error('EMFILE', IPV6)],
 ])('treats a lack of %s as an internal failure', (_, thrown) => {
   expect(isInternalFailure(thrown)).toBe(true);
+});
+
+const openssl = (text: string) =>
+  Object.assign(new Error(`write EPROTO 40ED:error:0A00:SSL routines:read_bytes:${text}:../a.c:9:`), {
+    code: 'EPROTO',
+  });
+
+it.each<[string, unknown, string | null]>([
+  ['a system error', error('ECONNREFUSED'), 'ECONNREFUSED'],
+  ['an alert while the request is written', openssl('tlsv1 unrecognized name'), 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME'],
+  ['another protocol error', error('EPROTO'), 'EPROTO'],
+  ['an address that is not public', error('ADDRESS_NOT_PUBLIC'), null],
+  ['an error without a code', error(), null],
+])('names the cause of %s as the library does', (_, thrown, reason) => {
+  expect(reasonOf(thrown)).toBe(reason);
+});
+
+// The names of Node.js 20 to 24, which have different versions of OpenSSL. `test/stack/ordinary` has the servers.
+it.each<[Failure, string, string]>([
+  ['tls_failed', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'accepts no version'],
+  ['tls_failed', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'accepts no version'],
+  ['tls_failed', 'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'client certificate'],
+  ['tls_failed', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.3'],
+  ['tls_failed', 'ERR_SSL_SOMETHING', FAILURES.tls_failed],
+  ['certificate_invalid', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'intermediate'],
+  ['certificate_invalid', 'CERT_REVOKED', FAILURES.certificate_invalid],
+  ['connection_refused', 'ECONNREFUSED', FAILURES.connection_refused],
+  ['connection_reset', 'ETIMEDOUT', FAILURES.connection_reset],
+])('explains %s with %s', (code, reason, text) => {
+  expect(failureText(code, reason)).toContain(text);
+});
+
+it('explains an attempt of an earlier release, and a code of a later one', () => {
+  expect(failureText('timeout', null)).toBe(FAILURES.timeout);
+  expect(failureText('timeout', undefined)).toBe(FAILURES.timeout);
+  expect(failureText('brand_new', 'X')).toBe('brand_new');
+  expect(causeOf(null, null)).toBeUndefined();
+});
+
+it('has a different text for each cause', () => {
+  const texts = [...CAUSES.map(({ text }) => text), ...Object.values(FAILURES)];
+  expect(new Set(texts).size).toBe(texts.length);
 });
 
 const full = 'a'.repeat(EXCERPT_BYTES);
