@@ -1,5 +1,6 @@
 import type http from 'node:http';
-import { bounded, EXCERPT_BYTES, excerptOf, isSuccess, type Outcome } from '../deliveries/attempt.ts';
+import { bounded, isSuccess, type Outcome } from '../deliveries/attempt.ts';
+import { EXCERPT_BYTES, excerptOf } from '../deliveries/excerpt.ts';
 import { type Failure, failureCode, isInternalFailure } from '../deliveries/failure-codes.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
 
@@ -26,6 +27,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
   let statusCode: number | null = null;
   let headers: HeaderList | undefined;
+  let coding: http.IncomingHttpHeaders | undefined;
   let excerpt = Buffer.alloc(0);
   let bodyBytes = 0;
   let receivedBytes = 0;
@@ -37,7 +39,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
     close();
     const error = failure ?? statusFailure(statusCode);
     const wasStale = request.reusedSocket && error === 'connection_reset' && receivedBytes === 0;
-    resolve({ outcome: { statusCode, error, excerpt: excerptOf(excerpt), headers }, wasStale });
+    resolve({ outcome: { statusCode, error, excerpt: excerptOf(excerpt, coding), headers }, wasStale });
   }
 
   function close(): void {
@@ -64,6 +66,7 @@ export function exchange(request: http.ClientRequest, body: string, limitMs: num
   });
   request.on('response', (response) => {
     statusCode = response.statusCode ?? null;
+    coding = response.headers;
     headers = bounded(pairsOf(response.rawHeaders));
     response.on('data', (chunk: Buffer) => {
       // One byte more than is stored, to detect a longer body.

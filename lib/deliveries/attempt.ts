@@ -116,14 +116,3 @@ export function bounded(headers: HeaderList): HeaderList {
   }
   return [...values];
 }
-
-/** Bytes of a response that are kept. */
-export const EXCERPT_BYTES = 1024;
-
-/** The first KiB of a response as text without control or direction characters; `null` if it is empty. */
-export function excerptOf(body: Buffer): string | null {
-  if (body.length === 0) return null;
-  // `stream` omits an incomplete character at the end.
-  const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES });
-  return printable(text);
-}

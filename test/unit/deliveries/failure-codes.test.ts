@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EXCERPT_BYTES, excerptOf } from '../../../lib/deliveries/attempt.ts';
+import { EXCERPT_BYTES, excerptOf } from '../../../lib/deliveries/excerpt.ts';
 import { CAUSES, causeOf, failureText } from '../../../lib/deliveries/failure-causes.ts';
 import {
   FAILURES,
