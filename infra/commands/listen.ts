@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { ATTEMPT_TIMEOUT_MS, derivedHeaders } from '../../lib/deliveries/attempt.ts';
+import { ATTEMPT_TIMEOUT_MS, derivedHeaders, withOrdinary } from '../../lib/deliveries/attempt.ts';
 import type { EventType } from '../../lib/events/types.ts';
 import { visible } from '../../lib/printable.ts';
 import { generateSecret, Secret, signatureHeaders } from '../../lib/webhooks/signing.ts';
@@ -118,10 +118,10 @@ export function elementsOf(page: string): string[] {
 async function forward({ id, type, body }: Listed, secret: string, forwardTo: string | undefined): Promise<string> {
   const startedAt = performance.now();
   const at = Date.now();
-  const headers = {
+  const headers = withOrdinary({
     ...derivedHeaders({ eventId: id, eventType: type }, { number: 1, at }),
     ...signatureHeaders({ secret, id, timestampSeconds: Math.floor(at / 1000), body }),
-  };
+  });
   if (forwardTo === undefined)
     return readDelivery(secret, Object.fromEntries(new Headers(headers)), Buffer.from(body)).line;
   try {

@@ -70,7 +70,22 @@ export function postOf(number: number, webhook: WebhookRecord, event: StoredEven
       body: event.body,
     }),
   };
-  return { url: webhook.url, headers, body: event.body };
+  return { url: webhook.url, headers: withOrdinary(headers), body: event.body };
+}
+
+/**
+ * Headers that custom headers can replace. Firewalls reject a request without `Accept`, and a response to a request without
+ * `Accept-Encoding` can have any coding (RFC 9110 §12.5.3).
+ */
+const ORDINARY = { Accept: '*/*', 'Accept-Encoding': 'identity' };
+
+/** Adds the headers that a webhook does not replace, whose names have any case. */
+export function withOrdinary(headers: Record<string, string>): Record<string, string> {
+  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  return {
+    ...Object.fromEntries(Object.entries(ORDINARY).filter(([name]) => !names.has(name.toLowerCase()))),
+    ...headers,
+  };
 }
 
 /** The headers of an attempt that other members determine, so they are not stored. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
-import { type Attempt, derivedHeaders } from './attempt.ts';
+import { type Attempt, derivedHeaders, withOrdinary } from './attempt.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, TRIGGERS } from './retry-schedule.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */
@@ -112,7 +112,7 @@ export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
       status_code: attempt.statusCode,
       error: attempt.error,
       duration_ms: attempt.durationMs,
-      request_headers: { ...derivedHeaders(record, attempt), ...Object.fromEntries(attempt.sent) },
+      request_headers: withOrdinary({ ...derivedHeaders(record, attempt), ...Object.fromEntries(attempt.sent) }),
       response_headers: attempt.headers ? Object.fromEntries(attempt.headers) : null,
       response_excerpt: attempt.excerpt,
     })),

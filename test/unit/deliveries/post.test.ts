@@ -1,12 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { bounded, derivedHeaders, KEPT_HEADER_BYTES, keptHeaders, postOf } from '../../../lib/deliveries/attempt.ts';
+import {
+  bounded,
+  derivedHeaders,
+  KEPT_HEADER_BYTES,
+  keptHeaders,
+  postOf,
+  withOrdinary,
+} from '../../../lib/deliveries/attempt.ts';
+import { deliveryResource } from '../../../lib/deliveries/record.ts';
 import type { HeaderList } from '../../../lib/webhooks/custom-headers.ts';
 import { signatureHeaders } from '../../../lib/webhooks/signing.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
-import { event, message, now, webhook } from './builders.ts';
+import { attempt, event, message, now, record, webhook } from './builders.ts';
 
 /** The headers of every attempt to deliver `evt_1`. 999 ms round down to 0 s. */
 const described = {
+  Accept: '*/*',
+  'Accept-Encoding': 'identity',
   'Content-Type': 'application/json',
   'User-Agent': 'DocumentSyncService/1',
   'X-Service-Event-Id': 'evt_1',
@@ -43,6 +53,23 @@ describe('the request of an attempt', () => {
     const own = Object.entries({ Authorization: 'Bearer 1', 'Content-Type': 'text/plain' });
     const { headers } = posted(webhook({ headers: own }), event({ body }));
     expect(headers).toEqual({ Authorization: 'Bearer 1', ...described, ...signed('secret') });
+  });
+
+  it('contains the Accept of the webhook in any case instead of the default, also in the log', () => {
+    const own = webhook({ headers: [['aCCept', 'application/json']] });
+    const { headers } = posted(own);
+    expect(Object.entries(headers).filter(([name]) => /^accept/i.test(name))).toEqual([
+      ['Accept-Encoding', 'identity'],
+      ['aCCept', 'application/json'],
+    ]);
+    const logged = { ...record(), attempts: [attempt({ sent: keptHeaders({ headers }, own) })] };
+    expect(Object.entries(deliveryResource(logged).attempts[0]?.request_headers ?? {})).toEqual(
+      expect.arrayContaining([
+        ['Accept-Encoding', 'identity'],
+        ['aCCept', '***'],
+      ]),
+    );
+    expect(deliveryResource(logged).attempts[0]?.request_headers).not.toHaveProperty('Accept');
   });
 
   it('is also signed with a previous secret until it expires', () => {
@@ -91,9 +118,10 @@ describe('the stored headers of an attempt', () => {
   it('determine all other headers', () => {
     for (const test of [true, false, undefined]) {
       const post = posted(rotated, event({ webhookId: test ? 'whk_1' : undefined }));
-      const record = { eventId: 'evt_1', eventType: 'document.deleted', test } as const;
-      const derived = derivedHeaders(record, { number: 2, at: now + 999 });
-      expect({ ...derived, ...Object.fromEntries([...keptHeaders(post, rotated), ...headers]) }).toEqual(post.headers);
+      const delivery = { eventId: 'evt_1', eventType: 'document.deleted', test } as const;
+      const derived = derivedHeaders(delivery, { number: 2, at: now + 999 });
+      const kept = Object.fromEntries([...keptHeaders(post, rotated), ...headers]);
+      expect(withOrdinary({ ...derived, ...kept })).toEqual(post.headers);
     }
   });
 });
