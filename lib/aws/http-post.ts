@@ -6,7 +6,8 @@ import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome, type Watch } from '../deliveries/attempt.ts';
 import { type AddressPolicy, isPublicAddress, isPublicHost } from '../webhooks/endpoint-url.ts';
-import { exchange, type UntimedOutcome } from './exchange.ts';
+import { exchange, MAX_RECEIVED_BYTES, type UntimedOutcome } from './exchange.ts';
+import { wasRewritten } from './response-head.ts';
 
 /** The share of an attempt's time for resolving the name. The rest is for connection, TLS and response. */
 const LOOKUP_SHARE = 0.6;
@@ -81,7 +82,7 @@ export function httpPost(
       function send(agent: http.Agent) {
         closeIdle(agent, idleMs);
         const length = { 'Content-Length': String(Buffer.byteLength(body)) };
-        const signal = watch && { signal: watch.signal };
+        const signal = { maxHeaderSize: MAX_RECEIVED_BYTES, ...(watch && { signal: watch.signal }) };
         const options = { method: 'POST', headers: { ...headers, ...length }, agent, ...signal };
         const request = isSecure ? https.request(target, options) : http.request(target, options);
         return exchange(request, body, timeoutMs - elapsedMs());
@@ -101,7 +102,7 @@ function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
     idleSince.set(socket, Date.now());
-    return idleOf(agent).length < MAX_IDLE_CONNECTIONS && keep(socket);
+    return !wasRewritten(socket) && idleOf(agent).length < MAX_IDLE_CONNECTIONS && keep(socket);
   };
   return agent;
 }

@@ -51,12 +51,7 @@ const framing: Case[] = [
   ['Content-Length negative', `${length(-1)}ok`, null, 'response_invalid'],
   ['Content-Length beyond 64 bits', `${length('99999999999999999999')}ok`, null, 'response_invalid'],
   ['Content-Length twice', `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok!`, null, 'response_invalid'],
-  [
-    'Content-Length and chunks',
-    `${OK}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    null,
-    'response_invalid',
-  ],
+  ['Content-Length and chunks', `${OK}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 200, null],
   ['an unknown Transfer-Encoding', (socket) => socket.end(`${OK}Transfer-Encoding: magic\r\n\r\nok`), 200, null],
   ['a chunk longer than it says', `${CHUNKED}2\r\nlonger\r\n0\r\n\r\n`, 200, 'response_invalid'],
   ['a chunk shorter than it says', `${CHUNKED}9\r\nok\r\n0\r\n\r\n`, 200, 'timeout'],
@@ -118,7 +113,7 @@ it('keeps the status and the received part of a body that hangs', async () => {
   expect(outcome).toMatchObject({ statusCode: 200, error: 'timeout', excerpt: 'part' });
 });
 
-it('does not decompress a compressed bomb', async () => {
+it('decompresses only the start of a compressed bomb', async () => {
   const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
   const { url } = await endpoint((socket) => {
     socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);
