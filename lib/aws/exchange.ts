@@ -1,4 +1,5 @@
 import type http from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { bounded, isSuccess, type Outcome } from '../deliveries/attempt.ts';
 import { EXCERPT_BYTES, excerptOf } from '../deliveries/excerpt.ts';
 import { type Failure, failureCode, isInternalFailure, reasonOf } from '../deliveries/failure-codes.ts';
@@ -23,11 +24,14 @@ export interface Exchange {
 /**
  * Sends one request and returns the outcome within `limitMs`, with bounded memory. The timer does not depend on events of the
  * connection. Closes the connection unless the response was read completely. Rejects only for internal failures.
+ *
+ * @param giveUp Ends a connection attempt, with the error of a timeout.
  */
 export function exchange(
   request: http.ClientRequest,
   body: string,
   limitMs: number,
+  giveUp: () => void,
 ): Promise<Exchange> {
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
   let response: http.IncomingMessage | undefined;
@@ -38,7 +42,10 @@ export function exchange(
   let cutShort: [Failure, string | null] = ['response_truncated', null];
   let stopReading = () => {};
   const timer = setTimeout(() => {
-    settle('timeout');
+    const { socket } = request;
+    if (!socket) giveUp();
+    else if (socket instanceof TLSSocket && !socket.authorized) settle('timeout', 'ERR_TLS_HANDSHAKE_TIMEOUT');
+    else settle('timeout');
   }, limitMs);
 
   function settle(failure: Failure | null, reason: string | null = null): void {

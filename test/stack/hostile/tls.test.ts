@@ -1,16 +1,14 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { httpPost } from '../../../lib/aws/http-post.ts';
+import { certificate, pem } from '../../support/certificates/read.ts';
 import { besideHealthy, listen, stopTime } from '../../support/endpoints.ts';
 
-const pem = (name: string) => readFileSync(new URL(`../../support/certificates/${name}.pem`, import.meta.url), 'utf8');
 tls.setDefaultCACertificates([pem('authority')]);
-const certificate = (name: string) => ({ key: pem('key'), cert: pem(name) });
 const valid = certificate('valid');
 
 stopTime();

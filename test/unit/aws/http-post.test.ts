@@ -109,14 +109,6 @@ describe('time', () => {
 });
 
 describe('a connection', () => {
-  it("has a second for each of several addresses, because Node's 250 ms exclude distant endpoints", async () => {
-    const connecting = vi.spyOn(http.Agent.prototype, 'createConnection');
-    const { url } = await endpoint(OK);
-    expect(await post(to(url))).toMatchObject(ok);
-    const limits = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1000 };
-    expect(connecting.mock.calls.map(([options]) => options)).toEqual([expect.objectContaining(limits)]);
-  });
-
   it('uses only https: in a deployment', async () => {
     const outcome = await httpPost('public')(to('http://93.184.215.14/'));
     expect(outcome).toMatchObject({ statusCode: null, error: 'address_not_public' });
