@@ -37,6 +37,8 @@ export interface Attempt extends Outcome {
   url: string;
   /** The sent headers that other members do not determine (`keptHeaders`). */
   sent: HeaderList;
+  /** The POSTs of the attempt. Absent in attempts of earlier versions. */
+  requests?: number | undefined;
 }
 
 /** The time limit for a response, including connection, TLS and headers. */

@@ -105,8 +105,9 @@ function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch)
   const isFailure = verdict.status !== 'succeeded';
   // Another run counts an attempt that it recorded.
   if (isRecorded) countAttempt(attempt.durationMs, { isFailure, isDisabling: disabled });
-  const { statusCode, error, durationMs } = attempt;
-  const outcome = { status: verdict.status, status_code: statusCode, error, duration_ms: durationMs, disabled };
+  const { statusCode, error, reason, durationMs } = attempt;
+  const response = { status_code: statusCode, error, error_reason: reason ?? null, duration_ms: durationMs };
+  const outcome = { status: verdict.status, ...response, disabled };
   log[isFailure ? 'warn' : 'info']('delivery.attempted', { ...delivery, ...outcome });
 }
 

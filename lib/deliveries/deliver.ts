@@ -100,7 +100,7 @@ export async function deliver(
 async function send(message: DeliveryMessage, found: Found, batch: Batch): Promise<DeliverResult> {
   const made = await makeAttempt(message, found, batch);
   if (!made) {
-    await batch.send('slow', [message]);
+    await batch.send('slow', [{ ...message, requests: requestsOf(message) }]);
     return { task: 'defer' };
   }
   const result = await conclude(message, found, made.attempt, batch);
@@ -108,15 +108,19 @@ async function send(message: DeliveryMessage, found: Found, batch: Batch): Promi
   return result;
 }
 
+/** The requests of the attempt of a message, with the next one. */
+const requestsOf = ({ requests = 0 }: DeliveryMessage): number => requests + 1;
+
 /**
  * Makes the attempt of a message. Returns `null` if it was overdue and must leave the quick lane. The slow lane then makes the
  * same attempt again, so the endpoint can receive it twice.
  */
 async function makeAttempt(
-  { attempt: number, trigger }: DeliveryMessage,
+  message: DeliveryMessage,
   { webhook, event }: Found,
   batch: Batch,
 ): Promise<{ attempt: Attempt; waitedMs: number } | null> {
+  const { attempt: number, trigger } = message;
   const at = batch.clock();
   const request = postOf(number, webhook, event, at);
   const leaving = new AbortController();
@@ -136,7 +140,8 @@ async function makeAttempt(
   if (!timed) return null;
   const { waitedMs, ...outcome } = timed;
   const sent = keptHeaders(request, webhook);
-  return { waitedMs, attempt: { number, trigger, at, ...outcome, url: request.url, sent } };
+  const requests = requestsOf(message);
+  return { waitedMs, attempt: { number, trigger, at, requests, ...outcome, url: request.url, sent } };
 }
 
 async function conclude(

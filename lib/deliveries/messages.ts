@@ -37,6 +37,8 @@ export const DeliveryMessage = v.strictObject({
   recovery: v.optional(v.string()),
   event: v.optional(CarriedEvent),
   slot: v.optional(Slot),
+  /** The requests that the quick lane already made for this attempt. */
+  requests: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
@@ -69,8 +71,8 @@ export function carriedEvent({ event, eventId, projectId, environment }: Deliver
   return event && { ...event, id: eventId, projectId, environment };
 }
 
-/** The message of the next attempt, which reads the event again and has no slot yet. */
-export function nextMessage({ event: _, slot: __, ...message }: DeliveryMessage): DeliveryMessage {
+/** The message of the next attempt, which reads the event again and has no slot and no requests yet. */
+export function nextMessage({ event: _, slot: __, requests: ___, ...message }: DeliveryMessage): DeliveryMessage {
   return { ...message, attempt: message.attempt + 1 };
 }
 

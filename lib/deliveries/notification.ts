@@ -4,7 +4,7 @@ import { inert, inertSubject } from '../projects/inert.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
-import { FAILURES, type Failure } from './failure-codes.ts';
+import { failureText } from './failure-causes.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 
 /** A delivery whose last attempt failed, with the attempts of its run. */
@@ -139,8 +139,9 @@ const factsOfAttempts = (count: number, failingSince: number, last: Attempt): Fa
   ['Last response', describe(last)],
 ];
 
-function describe({ statusCode, error, durationMs }: Attempt): string {
+function describe({ statusCode, error, reason, durationMs }: Attempt): string {
   const response = statusCode === null ? '' : `HTTP ${statusCode}; `;
-  const reason = error ? `${FAILURES[error as Failure] ?? error} (${error})` : 'no error';
-  return `${response}${reason}, after ${durationMs} ms`;
+  const names = reason ? `${error}, ${reason}` : error;
+  const failure = error ? `${failureText(error, reason)} (${names})` : 'no error';
+  return `${response}${failure}, after ${durationMs} ms`;
 }

@@ -46,11 +46,19 @@ const AttemptResource = resource('Attempt', {
     'Why the attempt was made: on the `schedule`, because of a `redelivery` or `recovery`, or as a `test`.',
   ),
   at: described(timestamp, 'When the attempt started.'),
+  requests: described(
+    v.nullable(wholeNumber()),
+    'The number of `POST` requests of the attempt, including those that did not reach the endpoint. `2` if the endpoint usually responds quickly, did not this time, and the service sent the request [again]({base_url}/docs/delivery#lanes). `null` for attempts of earlier releases.',
+  ),
   url: described(v.nullable(v.string()), 'The URL of the attempt; `null` in lists.'),
   status_code: described(v.nullable(wholeNumber()), 'The status code of the response; `null` if there was none.'),
   error: described(
     v.nullable(v.string()),
     'The cause of a failure: one of the codes under [delivery failures]({base_url}/docs/errors#delivery-failures). A successful attempt has one if the body of its 2xx response was too long, incomplete or late.',
+  ),
+  error_reason: described(
+    v.nullable(v.string()),
+    'The cause of the failure as the network library names it, such as `ECONNREFUSED`, `CERT_HAS_EXPIRED` or `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`; `null` if it has no name. A name can change with the version of the library.',
   ),
   duration_ms: described(wholeNumber(), 'Milliseconds until the response or the failure.'),
   request_headers: described(
@@ -108,9 +116,11 @@ export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
       number: attempt.number,
       trigger: attempt.trigger,
       at: iso(attempt.at),
+      requests: attempt.requests ?? null,
       url: attempt.url,
       status_code: attempt.statusCode,
       error: attempt.error,
+      error_reason: attempt.reason ?? null,
       duration_ms: attempt.durationMs,
       request_headers: withOrdinary({ ...derivedHeaders(record, attempt), ...Object.fromEntries(attempt.sent) }),
       response_headers: attempt.headers ? Object.fromEntries(attempt.headers) : null,

@@ -44,9 +44,11 @@ const delivery = {
       number: 1,
       trigger: 'schedule',
       at: at(1),
+      requests: 1,
       url: 'https://example.com/webhooks',
       status_code: 503,
       error: 'status_not_2xx',
+      error_reason: null,
       duration_ms: 84,
       request_headers: {
         'Content-Type': 'application/json',

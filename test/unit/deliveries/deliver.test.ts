@@ -93,7 +93,7 @@ describe('a delivery', () => {
     own.answer = responds(500);
     await own.run(message({ run: 1, attempt: 2 }), message({ eventId: 'evt_gone' }));
     const names = { webhook_id: 'whk_1', project_id: 'prj_1', environment: 'live' };
-    const outcome = { status_code: 500, error: 'status_not_2xx', duration_ms: 10, disabled: false };
+    const outcome = { status_code: 500, error: 'status_not_2xx', error_reason: null, duration_ms: 10, disabled: false };
     const fields = { ...names, event_id: 'evt_1', run: 1, attempt: 2, status: 'retrying', ...outcome };
     const dropped = { ...names, event_id: 'evt_gone', run: 0, attempt: 1, reason: 'drop' };
     expect(own.lines).toHaveLength(2);
@@ -132,10 +132,21 @@ describe('the lane of a delivery', () => {
     await own.run(message({ attempt: 2 }));
     const { isDeferred = false, isSuspected = false, quickSince = now - 1 } = expected;
     const hook = await own.hook();
-    expect(own.sent()).toMatchObject(isDeferred ? [{ lane: 'slow', body: message({ attempt: 2 }) }] : []);
+    const again = message({ attempt: 2, requests: 1 });
+    expect(own.sent()).toMatchObject(isDeferred ? [{ lane: 'slow', body: again }] : []);
     expect((await own.delivery()) === undefined).toBe(isDeferred);
     expect(own.named('delivery.not_attempted')).toMatchObject(isDeferred ? [{ reason: 'defer' }] : []);
     expect([hook?.quickSince, hook?.slowUntil]).toEqual([quickSince, isSuspected ? now + 6000 : undefined]);
+  });
+
+  it('counts its requests, also those of the quick lane, and starts again with the next attempt', async () => {
+    const own = await laneFunction({ slowUntil: now + 60_000 }, { lane: 'slow' });
+    own.answer = responds(500);
+    await own.run(message({ requests: 1 }), message({ eventId: 'evt_2' }));
+    expect((await own.delivery())?.attempts).toMatchObject([{ number: 1, requests: 2 }]);
+    expect(own.sent()[0]?.body).toEqual(message({ attempt: 2 }));
+    await own.run(message({ attempt: 2 }));
+    expect((await own.delivery())?.attempts).toMatchObject([{ requests: 2 }, { requests: 1 }]);
   });
 
   it('stays quick after a long attempt in which the function had too little CPU and did not wait', async () => {

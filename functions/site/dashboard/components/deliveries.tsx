@@ -1,4 +1,5 @@
-import { FAILURES, type Failure } from '../../../../lib/deliveries/failure-codes.ts';
+import { causeOf, failureText } from '../../../../lib/deliveries/failure-causes.ts';
+import type { Failure } from '../../../../lib/deliveries/failure-codes.ts';
 import type { Trigger } from '../../../../lib/deliveries/retry-schedule.ts';
 import type { Delivery } from '../state/api.ts';
 import { Badge, type Tone } from './basics.tsx';
@@ -62,11 +63,10 @@ export const isSuccess = ({ status_code }: Pick<Attempt, 'status_code'>): boolea
   status_code !== null && status_code >= 200 && status_code < 300;
 
 /** The outcome of an attempt: its status code, why it failed, or both. */
-export function outcomeText({ status_code, error }: Attempt): string {
-  const reason = error === null ? undefined : FAILURES[error as keyof typeof FAILURES];
+export function outcomeText({ status_code, error, error_reason }: Attempt): string {
   if (status_code !== null && (error === null || error === 'status_not_2xx' || isSuccess({ status_code })))
     return `HTTP ${status_code}`;
-  const text = reason ?? error ?? 'no response';
+  const text = error === null ? 'no response' : failureText(error, error_reason);
   return status_code === null ? capitalized(text) : `HTTP ${status_code}: ${text}`;
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -102,7 +102,7 @@ const ADVICE: Partial<Record<Failure, string>> = {
   address_not_public: 'Events are sent to public addresses only.',
   connection_refused: 'Nothing listens at this address and port. Check that your server runs.',
   certificate_invalid: 'Check that the certificate is valid, complete with its chain, and names this host.',
-  tls_failed: 'Enable TLS 1.3 on your server.',
+  tls_failed: 'Your server needs TLS 1.3 and HTTP/1.1, and must not require a client certificate.',
   redirect_not_followed: 'Set the endpoint URL to where the redirect leads.',
 };
 const STATUS_ADVICE: Record<number, string> = {
@@ -116,8 +116,9 @@ const STATUS_ADVICE: Record<number, string> = {
 };
 
 /** The advice for a failed attempt, if there is any. */
-export function adviceOn({ status_code: status, error }: Attempt): string | undefined {
+export function adviceOn({ status_code: status, error, error_reason }: Attempt): string | undefined {
   if (isSuccess({ status_code: status })) return undefined;
-  if (status === null || error !== 'status_not_2xx') return ADVICE[error as Failure];
+  if (status === null || error !== 'status_not_2xx')
+    return causeOf(error, error_reason)?.advice ?? ADVICE[error as Failure];
   return STATUS_ADVICE[status] ?? (status >= 500 ? 'Your endpoint failed. Look for the cause in its log.' : undefined);
 }

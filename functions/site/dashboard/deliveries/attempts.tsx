@@ -47,11 +47,20 @@ export function Attempts({ of: { attempts }, event }: Props) {
 
 /** A request and its response, with the differences from the attempt before. */
 function Exchange({ of: attempt, before, body }: { of: Attempt; before: Attempt | undefined; body: string }) {
-  const { number, url, request_headers: sent, response_headers: received, response_excerpt: excerpt } = attempt;
+  const { number, url, requests, error_reason: reason } = attempt;
+  const { request_headers: sent, response_headers: received, response_excerpt: excerpt } = attempt;
   const advice = adviceOn(attempt);
   return (
     <>
       {advice && <p>{advice}</p>}
+      {reason && (
+        <p class="hint">
+          Cause: <code>{visible(reason)}</code>
+        </p>
+      )}
+      {requests !== null && requests > 1 && (
+        <p class="hint">The request was sent {requests} times, so your endpoint may have received it more than once.</p>
+      )}
       {url && sent && (
         <div class="request">
           <code>POST {url}</code>

@@ -2,6 +2,8 @@ import type { Delivery } from '../state/api.ts';
 
 type Attempt = Delivery['attempts'][number];
 
+const OUTCOME = ['status_code', 'error', 'error_reason'] as const;
+
 /** Names the parts of a response that differ from the attempt before. The date always differs, so it does not count. */
 export function comparison(before: Attempt, after: Attempt): string {
   const [old, fresh] = [before.response_headers ?? {}, after.response_headers ?? {}];
@@ -9,7 +11,7 @@ export function comparison(before: Attempt, after: Attempt): string {
     .filter((name) => old[name] !== fresh[name] && name.toLowerCase() !== 'date')
     .sort();
   const differences = [
-    ...(before.status_code !== after.status_code || before.error !== after.error ? ['outcome'] : []),
+    ...(OUTCOME.some((member) => before[member] !== after[member]) ? ['outcome'] : []),
     ...(before.response_excerpt !== after.response_excerpt ? ['body'] : []),
     ...(headers.length > 0 ? [`headers (${headers.join(', ')})`] : []),
   ];
