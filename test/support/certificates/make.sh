@@ -42,3 +42,13 @@ leaf valid.pem 20200101 21200101 "$here,DNS:*.example.com"
 leaf expired.pem 20200101 20210101 "$here"
 leaf not-yet-valid.pem 21000101 21200101 "$here"
 leaf other-host.pem 20200101 21200101 DNS:other.example.com
+# A certificate that an intermediate authority signed, followed by that of the intermediate authority.
+key "$work/intermediate-key"
+openssl req -new -config "$work/config" -key "$work/intermediate-key" -subj '/CN=intermediate authority of the tests' \
+  -addext basicConstraints=critical,CA:TRUE -out "$work/request"
+openssl ca -batch -notext -config "$work/config" -keyfile "$work/key" -cert authority.pem -in "$work/request" \
+  -startdate 20200101000000Z -enddate 21200101000000Z -out "$work/intermediate"
+openssl req -new -config "$work/config" -key key.pem -subj /CN=endpoint -addext "subjectAltName=$here" -out "$work/request"
+openssl ca -batch -notext -config "$work/config" -keyfile "$work/intermediate-key" -cert "$work/intermediate" \
+  -in "$work/request" -startdate 20200101000000Z -enddate 21200101000000Z -out "$work/leaf"
+cat "$work/leaf" "$work/intermediate" > chain.pem
