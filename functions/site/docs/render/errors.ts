@@ -21,8 +21,8 @@ If you contact the operator, include the <code>request_id</code>.</p>
 ${problems.join('\n')}
 <section id="delivery-failures">
 <h2><a href="#delivery-failures">Delivery failures</a></h2>
-<p>The <code>error</code> of a delivery attempt is one of these codes.
-<a href="troubleshooting#the-delivery-failed">Troubleshooting</a> has the fixes.</p>
+<p>The <code>error</code> of a delivery attempt is one of these codes. Its <code>error_reason</code> names the cause.
+<a href="troubleshooting#the-delivery-failed">Troubleshooting</a> has the fixes, also for <a href="troubleshooting#causes">each cause</a>.</p>
 <dl class="members">
 ${failures.join('\n')}
 </dl>

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { snippetsIn, verification } from '../../../../functions/site/docs/render/guides.ts';
+import { CAUSES } from '../../../../lib/deliveries/failure-causes.ts';
 import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
 import { isPattern, matchesPattern } from '../../../../lib/documents/patterns.ts';
 import { allOperations } from '../../../../lib/http/operations.ts';
@@ -131,6 +132,14 @@ describe('the guide to troubleshooting', () => {
       [...codes.matchAll(/`([a-z_0-9]+)`/g)].map(([, code]) => code),
     );
     expect(fixes.sort()).toEqual(Object.keys(FAILURES).sort());
+  });
+
+  it('has a fix for every cause, with its text and its names', () => {
+    const rows = [...guide('troubleshooting').matchAll(/^\| ([^`|]+) \| (`[A-Z`, _\d/]+`) \| \S/gm)];
+    expect(rows.map(([, text]) => text)).toEqual(CAUSES.map(({ text }) => text));
+    for (const [, text, names = ''] of rows)
+      for (const name of names.split(', '))
+        expect(CAUSES.find(({ reason }) => reason.test(name.replaceAll('`', '')))?.text, name).toBe(text);
   });
 });
 
