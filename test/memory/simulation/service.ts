@@ -449,8 +449,11 @@ export class SimulatedService {
   }
 
   private sendEmail({ Subject, Body }: { Subject: { Data: string }; Body: { Text: { Data: string } } }): object {
-    const text = `${Subject.Data}\n${Body.Text.Data}`;
-    for (const [, what, webhookId = ''] of text.matchAll(/^Webhook (failing|overloaded|disabled): (whk_\w+)/gm))
+    const text = Body.Text.Data;
+    const [, state] = /^Webhook (\w+): /.exec(Subject.Data) ?? [];
+    const [, webhook] = /^Webhook: +(whk_\w+)/m.exec(text) ?? [];
+    const lines = text.matchAll(/^Webhook (failing|overloaded|disabled): (whk_\w+)/gm); // of a summary
+    for (const [, what, webhookId = ''] of [...lines, ...(state ? [['', state, webhook]] : [])])
       this.emails[what as keyof typeof this.emails].push(webhookId);
     return {};
   }
