@@ -68,7 +68,7 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
   };
 
   async function load(): Promise<Map<QueueMessage, DeliveryContext | UnavailableError>> {
-    const due = messages.filter((message) => message !== null && isDelivery(message)) as DeliveryMessage[];
+    const due = messages.filter((message): message is DeliveryMessage => message !== null && isDelivery(message));
     const contexts = await batch.store.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as (typeof contexts)[number]]));
   }
