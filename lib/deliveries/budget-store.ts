@@ -3,7 +3,7 @@ import { all, any, exists, increased, isAbsent, isAtLeast, isBelow, update } fro
 import { itemKey } from '../aws/items.ts';
 import { newVariable } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
-import { allDone, optimistically } from '../concurrency.ts';
+import { allDone } from '../concurrency.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { intervalOf, isSignificant, MAX_USED_MS } from './budget.ts';
 
@@ -46,18 +46,15 @@ export function deliveryCounter({ table, clock, reportFailure, ...runtime }: Bac
 }
 
 /**
- * Advances the state of a budget. Concurrent writers add to each other's times. Most projects are below their budget, so their
- * state is in the past. A lost response can count deliveries twice.
+ * Advances the state of a budget, unless the project is deleted. Most projects are below their budget, so their state is in the past.
+ * Otherwise concurrent writers add to each other's times, and a lost response can count deliveries twice.
  */
-function advance(table: Table, projectId: string, intervalMs: number, nowMs: number): Promise<true> {
+async function advance(table: Table, projectId: string, intervalMs: number, nowMs: number): Promise<void> {
   const key = itemKey.project(projectId);
   const name = 'deliveriesUsedUntil' satisfies keyof ProjectRecord;
-  return optimistically(async () => {
-    const isPast = all(exists, any(isAbsent(name), isBelow(name, nowMs)));
-    const started = await table.updated(update(key, { [name]: nowMs + intervalMs }, isPast));
-    const project = started.item as ProjectRecord | undefined;
-    if (started.isDone || !project || (project[name] ?? 0) > nowMs + MAX_USED_MS) return true;
-    const { isDone } = await table.updated(update(key, { [name]: increased(intervalMs) }, isAtLeast(name, nowMs)));
-    return isDone || undefined;
-  });
+  const isPast = all(exists, any(isAbsent(name), isBelow(name, nowMs)));
+  const { isDone, item } = await table.updated(update(key, { [name]: nowMs + intervalMs }, isPast));
+  const usedUntil = (item as ProjectRecord | undefined)?.[name] ?? Number.POSITIVE_INFINITY;
+  if (isDone || usedUntil > nowMs + MAX_USED_MS) return;
+  await table.write([update(key, { [name]: increased(intervalMs) }, isAtLeast(name, nowMs))]);
 }
