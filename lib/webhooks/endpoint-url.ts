@@ -39,7 +39,6 @@ export function urlViolations(text: string, addressPolicy: AddressPolicy): strin
   // The parsed URL no longer contains empty ones: https://@example.com/, https://example.com/#
   if (url.username || url.password || /^https?:\/\/[^/?#\\]*@/i.test(text))
     violations.push('must not contain credentials');
-  if (url.port === '0') violations.push('must not have the port 0');
   if (text.includes('#')) violations.push('must not contain a fragment');
   if (url.port === '0') violations.push('must not have the port 0');
   if (addressPolicy === 'public' && !isPublicHost(url.hostname)) violations.push('must point to a public host');
