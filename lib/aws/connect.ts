@@ -3,7 +3,7 @@ import { failureCode, isInternalFailure } from '../deliveries/failure-codes.ts';
 import { type Lookup, lookupError, NotPublicError } from './addresses.ts';
 
 /** How long a connection attempt, or the first of two lookups, waits for the other (RFC 8305 §5 and §3). */
-const NEXT_ADDRESS_MS = 250;
+export const NEXT_ADDRESS_MS = 250;
 
 /**
  * Connects to a host with the first of its addresses that accepts (RFC 8305). A further address starts while the former continues,

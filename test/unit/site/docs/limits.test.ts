@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settingsOf } from '../../../../infra/settings.ts';
+import { NEXT_ADDRESS_MS } from '../../../../lib/aws/connect.ts';
+import { MAX_RECEIVED_BYTES } from '../../../../lib/aws/exchange.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import { BUDGET_WINDOW_MS } from '../../../../lib/deliveries/budget.ts';
+import { EXCERPT_BYTES } from '../../../../lib/deliveries/excerpt.ts';
 import {
   QUICK_AGAIN_AFTER_MS,
   QUICK_WITHIN_MS,
@@ -68,6 +71,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
   ],
   delivery: [
     [
+      ...[kib(MAX_RECEIVED_BYTES), `${NEXT_ADDRESS_MS} ms`],
       ...[first, second, third, first + second, first + second + third].map((delay) => minutes(delay * 1000)),
       ...[fourth, fifth].map((delay) => hours(delay * 1000)),
       ...[timeout, retained, `${QUICK_WITHIN_MS} ms`, minutes(QUICK_AGAIN_AFTER_MS), minutes(SLOW_FOR_MS)],
@@ -82,7 +86,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
   ],
   operating: [[], ['35 days', '1 day']],
   quickstart: [[counted(MAX_BATCH, 'event')]],
-  receiving: [[timeout, hours(SECRET_GRACE_MS)]],
+  receiving: [[timeout, hours(SECRET_GRACE_MS), kib(EXCERPT_BYTES)]],
   retries: [
     [
       ...[retained, minutes(MAX_QUEUE_DELAY_SECONDS * 1000), hours(MAX_WAIT_MS), seconds(BURST_MS)],
