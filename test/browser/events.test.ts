@@ -299,8 +299,8 @@ describe('the settings', () => {
     await expect.poll(() => shown?.evaluate((each) => each.isConnected)).toBe(false); // the message is shown again
     await page.getByLabel('Email addresses').fill('not-saved@example.com');
     await page.getByRole('button', { name: 'Send test email' }).click();
-    await page.getByText(`A test email is on its way to ${address}, ${project.email}.`).waitFor();
-    await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(address)));
+    await page.getByText(`A test email is on its way to ${project.email}.`).waitFor(); // the other one is not confirmed
+    await eventually(() => service.stack.ses.emails.find(({ to }) => to.includes(project.email)));
     // A token id is long, and does not take the room of the details.
     const { body: token } = await project.admin('POST', '/v1/tokens', {
       body: { documents: ['a:*'], permissions: ['read'], ttl: 60 },
@@ -308,7 +308,7 @@ describe('the settings', () => {
     await project.admin('POST', `/v1/tokens/${token.token_id}/revoke`);
     await page.reload();
     const details = page.getByRole('row', { name: /token.revoked/ }).locator('.details');
-    expect((await details.boundingBox())?.width).toBeGreaterThan(200);
+    expect((await details.boundingBox())?.width).toBeGreaterThan(190);
     const changed = page.getByRole('row', { name: /project.changed/ });
     expect(await changed.textContent()).toContain(`emails: ${address}, ${project.email} · name: Acme`);
   });
@@ -327,10 +327,9 @@ describe('the settings', () => {
 
 describe('an email address that bounced', () => {
   it('is listed on the overview in one line, and in the settings until it is replaced', async () => {
-    const project = await service.project();
     const bounced = `bounce@${crypto.randomUUID()}.example.com`;
-    await project.admin('PATCH', '/v1/project', { body: { emails: [project.email, bounced] } });
-    await project.key('admin');
+    const project = await service.project('Test', [bounced]);
+    await project.key('admin'); // causes an email
     const undeliverable = async () => (await project.admin('GET', '/v1/project')).body.undeliverable_emails.length;
     await eventually(async () => (await undeliverable()) === 1);
     const page = await dashboard.signIn(project.adminKey, '/live');

@@ -40,7 +40,8 @@ export interface Service {
   /** The output of functions since the tests of this file started. */
   readonly log: string[];
   as(credential: string | null): Client;
-  project(name?: string): Promise<Project>;
+  /** `others` are addresses in addition to the first one, which the operator confirms too. */
+  project(name?: string, others?: readonly string[]): Promise<Project>;
 }
 
 type Options = Omit<Partial<StackOptions>, 'output' | 'state' | 'monitor'>;
@@ -101,8 +102,8 @@ export function useService(options: Options = {}): Service {
       return running.log;
     },
     as,
-    async project(name = 'Test') {
-      const email = `${crypto.randomUUID()}@example.com`;
+    async project(name = 'Test', others = []) {
+      const email = [`${crypto.randomUUID()}@example.com`, ...others];
       const created = (await running.stack.invoke('CreateProject', { name, email })) as CreatedProject;
       return projectOf(created, as);
     },
