@@ -8,3 +8,6 @@ export interface Space {
   projectId: string;
   environment: Environment;
 }
+
+/** The fair-queue group of the work of a space (lib/decisions/019-fair-to-projects.md). */
+export const fairGroupOf = ({ projectId, environment }: Space): string => `${projectId}#${environment}`;

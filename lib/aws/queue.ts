@@ -24,7 +24,7 @@ export const messageText = (body: unknown): string =>
 export interface Message {
   body: unknown;
   /** The fair-queue group. Messages of one group do not delay those of other groups (SQS fair queues). */
-  group?: string;
+  group: string;
   delaySeconds?: number | undefined;
 }
 

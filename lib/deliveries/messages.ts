@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { ENVIRONMENTS, type Space } from '../space.ts';
+import { ENVIRONMENTS, fairGroupOf, type Space } from '../space.ts';
 import { LANES } from './lanes.ts';
 import { MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
 
@@ -117,12 +117,8 @@ export function parseMessage(text: string): QueueMessage | null {
   }
 }
 
-/** The fair-queue group of a message: its project and environment (lib/decisions/019-fair-to-projects.md). */
+/** The fair-queue group of a message: that of its space. */
 export function groupOf(message: QueueMessage): string {
-  const { projectId, environment } = isDelivery(message)
-    ? message
-    : 'recover' in message
-      ? message.recover
-      : message.spread;
-  return `${projectId}#${environment}`;
+  if (isDelivery(message)) return fairGroupOf(message);
+  return fairGroupOf('recover' in message ? message.recover : message.spread);
 }

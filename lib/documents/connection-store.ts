@@ -5,7 +5,7 @@ import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { putEvent } from '../events/store.ts';
-import type { Space } from '../space.ts';
+import { fairGroupOf, type Space } from '../space.ts';
 import type { CheckMessage, ConnectionRecord } from './connections.ts';
 
 /** The table deletes an expired connection without a check after a day. */
@@ -53,5 +53,5 @@ export function connections(table: Table) {
 /** Schedules checks of connections. Their messages arrive at least once. */
 export function checkQueue(runtime: Pick<Runtime, 'variables' | 'client'>) {
   const { send } = queue(runtime, 'CHECKS_QUEUE_URL');
-  return (body: CheckMessage, delaySeconds: number): Promise<void> => send({ body, delaySeconds });
+  return (body: CheckMessage, delaySeconds: number): Promise<void> => send({ body, group: fairGroupOf(body), delaySeconds });
 }

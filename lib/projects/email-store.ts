@@ -165,7 +165,8 @@ export function projectEmails(backend: Backend) {
       if (checkAt !== undefined) {
         // The previous release does not set the variable of the queue, so it is read when it is needed.
         summaries ??= queue(backend, 'SUMMARIES_QUEUE_URL');
-        await summaries.send({ body: { projectId, checkAt }, delaySeconds: Math.ceil((checkAt - now) / 1000) });
+        const delaySeconds = Math.ceil((checkAt - now) / 1000);
+        await summaries.send({ body: { projectId, checkAt }, group: projectId, delaySeconds });
       }
       const saved = saving(projectId, read, { ...made.next, checkAt: checkAt ?? (isUnderWay ? read.checkAt : 0) });
       return (await table.write([saved])).length === 0 ? made : undefined;

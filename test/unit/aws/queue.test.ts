@@ -43,7 +43,7 @@ describe('a queue', () => {
       inFlight--;
       return {};
     });
-    await Promise.all(Array.from({ length: 10_000 }, (_, body) => send({ body })));
+    await Promise.all(Array.from({ length: 10_000 }, (_, body) => send({ body, group: 'prj_1' })));
     expect([requests, most]).toEqual([1000, 16]);
   });
 
@@ -54,7 +54,7 @@ describe('a queue', () => {
         { Id: '2', Code: 'InternalError', SenderFault: false },
       ],
     }));
-    const outcomes = await outcomesOf([0, 1, 2, 3].map((body) => send({ body })));
+    const outcomes = await outcomesOf([0, 1, 2, 3].map((body) => send({ body, group: 'prj_1' })));
     expect(outcomes).toEqual(['sent', RefusedError.name, UnavailableError.name, 'sent']);
   });
 
@@ -64,7 +64,7 @@ describe('a queue', () => {
         throw Object.assign(new Error('refused'), { name: 'InvalidMessageContents', $metadata: {} });
       return {};
     });
-    const outcomes = await outcomesOf(['a', 'poison', 'b'].map((body) => send({ body })));
+    const outcomes = await outcomesOf(['a', 'poison', 'b'].map((body) => send({ body, group: 'prj_1' })));
     expect(outcomes).toEqual(['sent', RefusedError.name, 'sent']);
   });
 });

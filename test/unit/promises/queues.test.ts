@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isRead, VARIABLES } from '../../support/runtime.ts';
-import { type Changing, newScene, perform, type Scene } from './scene.ts';
+import { type Changing, changing, newScene, perform, type Scene } from './scene.ts';
 
 const { DELIVERIES_QUEUE_URL, CHECKS_QUEUE_URL } = VARIABLES;
 
@@ -23,6 +23,21 @@ it.each<[Changing, string, string[]]>([
   expect((await perform(scene, id)).status).toBeLessThan(300);
   expect([...new Set(urls)]).toEqual([queueUrl]);
   expect(effects).toEqual(order);
+});
+
+it.each(
+  changing,
+)('sends each message in a group of its project, so that it delays no other project: %s', async (id) => {
+  const scene = await newScene();
+  const groups = new Set<string>();
+  scene.service.faults.aroundAll = ({ name, input }, act) => {
+    if (name === 'SendMessageBatch') for (const { MessageGroupId } of input.Entries) groups.add(MessageGroupId);
+    if (name === 'CreateSchedule') groups.add(JSON.parse(input.Target.Input).MessageGroupId);
+    return act();
+  };
+  for (let n = 0; n < 8; n++) await perform(scene, id, { n }); // also emails for a summary
+  await scene.service.settle();
+  for (const group of groups) expect(group?.split('#')[0]).toBe(scene.projectId);
 });
 
 /** The messages that all queues and schedules receive while requests are performed and until all work has ended, and the attempts. */
