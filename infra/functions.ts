@@ -107,7 +107,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       PROJECT: ['get', 'query', 'update', 'delete'],
       PROJECTS: ['query', 'delete'],
       AUDIT: ['query', 'put', 'delete'],
-      HOOKS: ['get', 'query', 'update', 'delete'],
+      HOOKS: ['query', 'update', 'delete'],
       LOGS: ['get', 'query', 'delete'],
       EVENT: ['query', 'delete'],
       HOOK: ['query', 'delete'],

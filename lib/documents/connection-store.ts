@@ -53,5 +53,6 @@ export function connections(table: Table) {
 /** Schedules checks of connections. Their messages arrive at least once. */
 export function checkQueue(runtime: Pick<Runtime, 'variables' | 'client'>) {
   const { send } = queue(runtime, 'CHECKS_QUEUE_URL');
-  return (body: CheckMessage, delaySeconds: number): Promise<void> => send({ body, group: fairGroupOf(body), delaySeconds });
+  return (body: CheckMessage, delaySeconds: number): Promise<void> =>
+    send({ body, group: fairGroupOf(body), delaySeconds });
 }

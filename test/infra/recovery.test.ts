@@ -281,11 +281,19 @@ it('queues the work that waited, also of a delivery that has changed since', asy
     ['output FanOutFunction', marshall(event)],
     [
       queue,
-      'whk_1',
+      'prj_1#live',
       { webhookId: 'whk_1', ...SPACE, eventId: 'evt_1', run: 3, attempt: 2, trigger: 'recovery', recovery: 'rec_1' },
     ],
-    [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' }],
-    [queue, 'whk_2', { webhookId: 'whk_2', ...OTHER, eventId: 'evt_3', run: 0, attempt: 4, trigger: 'schedule' }],
+    [
+      queue,
+      'prj_2#sandbox',
+      { webhookId: 'whk_2', ...OTHER, eventId: 'evt_2', run: 1, attempt: 1, trigger: 'redelivery' },
+    ],
+    [
+      queue,
+      'prj_2#sandbox',
+      { webhookId: 'whk_2', ...OTHER, eventId: 'evt_3', run: 0, attempt: 4, trigger: 'schedule' },
+    ],
     [queue, 'whk_1', { recover: { webhookId: 'whk_1', ...SPACE, recoveryId: 'rec_1', page: 3 } }],
   ]);
 

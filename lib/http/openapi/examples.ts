@@ -9,6 +9,7 @@ import { listOf as schemaOfList } from '../operation.ts';
 import { type OperationId, operations } from '../operations.ts';
 import { EXAMPLE_IDS } from '../path-parameters.ts';
 import { AT, accessExamples, accessSchemas, at, type Example, listOf } from './access-examples.ts';
+import { document, documentExamples } from './document-examples.ts';
 
 export const EXAMPLE_REQUEST_ID = '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e';
 
@@ -74,19 +75,6 @@ const entry = {
     response_headers: null,
     response_excerpt: null,
   })),
-};
-
-const document = {
-  document_key: EXAMPLE_IDS.document,
-  revision: 2,
-  fields: { title: 'Final', words: 1200 },
-  created_at: at(0),
-  updated_at: at(60),
-};
-const conflict = {
-  field: 'title',
-  winner: { value: 'Mine', origin: 'laptop', revision: 3 },
-  loser: { value: 'Final', origin: 'phone', revision: 2 },
 };
 
 /** The schema of each event type, as published and delivered. */
@@ -159,46 +147,7 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
     response: { data: [EXAMPLE_EVENTS['document.changed']] },
   },
   listEventDeliveries: { response: listOf(entry) },
-  putDocument: { body: { fields: document.fields } },
-  patchDocument: {
-    body: { fields: { title: 'Mine' }, base_revision: 1 },
-    response: {
-      ...document,
-      revision: 3,
-      fields: { ...document.fields, title: 'Mine' },
-      deleted: false,
-      conflicts: [conflict],
-    },
-  },
-  sync: {
-    body: {
-      node_id: 'laptop',
-      pattern: 'org:acme:*',
-      push: [{ op: 'patch', document_key: 'org:acme:doc-2', base_revision: 4, fields: { done: true } }],
-      known: { 'org:acme:doc-1': 1 },
-    },
-    response: {
-      sync_id: 'syn_01M8HYRGEPS6GV91TMEPP49ZV9',
-      results: [{ document_key: 'org:acme:doc-2', status: 'applied', revision: 5, conflicts: [] }],
-      changes: [{ document_key: document.document_key, revision: 2, deleted: false, fields: document.fields }],
-      cursor: null,
-      has_more: false,
-      checkpoint: 'TmV4dF9jaGVja3BvaW50X29mX3RoZV9yZXBsaWNh',
-    },
-  },
-  renewConnection: {
-    body: { node_id: 'laptop', document_key: EXAMPLE_IDS.document, user: 'user-7', lease_seconds: 60 },
-    response: {
-      connection_id: EXAMPLE_IDS.connection,
-      node_id: 'laptop',
-      document_key: EXAMPLE_IDS.document,
-      user: 'user-7',
-      lease_seconds: 60,
-      connected_at: at(0),
-      last_seen_at: at(30),
-      expires_at: at(90),
-    },
-  },
+  ...documentExamples,
 };
 
 export const EXAMPLES = Object.fromEntries(

@@ -136,7 +136,7 @@ describe('a page of a recovery', () => {
     expect(await own.run(first)).toEqual([]);
     const run = { eventId: ids[0], run: 1, attempt: 1, trigger: 'recovery', recovery: recovery.id };
     expect(sent('eventId')).toMatchObject([{ lane: 'quick', body: run }, { lane: 'quick' }]);
-    expect(sent('recover')).toEqual([{ lane: 'quick', group: 'whk_1', delaySeconds: 1, body: next }]);
+    expect(sent('recover')).toEqual([{ lane: 'quick', group: 'prj_1#live', delaySeconds: 1, body: next }]);
     expect(await own.delivery(ids[0])).toMatchObject({ status: 'pending', run: 1, recovery: recovery.id });
     expect(await own.recovery()).toMatchObject({ page: 1, from: { status: 'failed', after: ids[1] }, progressAt: now });
     expect(await own.recovery()).not.toHaveProperty('nextPending');

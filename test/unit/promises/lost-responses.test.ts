@@ -25,6 +25,7 @@ const WITHOUT_RECEIPT: Readonly<Partial<Record<Changing, string>>> = {
   confirmEmail: 'removes the mark of a later report',
   sendConfirmation: 'can send another link',
   confirmAddress: 'confirms the address that was added again',
+  stopRecovery: 'stops the recovery that was started since',
   deleteWebhook: HARMLESS,
   revokeKey: HARMLESS,
   revokeToken: HARMLESS,
@@ -35,6 +36,7 @@ const LATER: Readonly<Partial<Record<Changing, (scene: Scene, other: Client) => 
   ...{ changeKey: same('changeKey'), setAllowlist: same('setAllowlist'), changeProject: same('changeProject') },
   ...{ changeWebhook: same('changeWebhook'), renewConnection: same('closeConnection') },
   closeConnection: same('renewConnection'),
+  stopRecovery: same('recover'),
   sendTestEmail: async ({ service }) => service.clock.advance(60_000),
   sendConfirmation: async ({ service }) => service.clock.advance(DAY_MS),
   confirmAddress: async ({ unconfirmed }, other) => {

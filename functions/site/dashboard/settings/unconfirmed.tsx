@@ -32,7 +32,7 @@ export function Unconfirmed({ of: { email, requested_at }, onSend }: { of: Uncon
         {requested_at && (
           <>
             {' '}
-            It was requested <Elapsed since={requested_at} /> ago.
+            The email was requested <Elapsed since={requested_at} /> ago.
           </>
         )}
       </p>

@@ -49,9 +49,11 @@ function typeNameOf(schema: JsonSchema): string | undefined {
   return typeof type?.const === 'string' ? type.const : op && optionsOf(op).join(', ');
 }
 
-/** Returns the schema with the members, for an object or a list. */
+/** Returns the schema with the members, for an object, a list, or an object that can be `null`. */
 function shapeOf(schema: JsonSchema): JsonSchema {
   const target = resolved(schema);
+  const [object, none] = (target.anyOf ?? []) as JsonSchema[];
+  if (object && none?.type === 'null') return shapeOf(object);
   return target.items ? shapeOf(target.items as JsonSchema) : target;
 }
 
