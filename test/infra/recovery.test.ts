@@ -294,7 +294,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
       'prj_2#sandbox',
       { webhookId: 'whk_2', ...OTHER, eventId: 'evt_3', run: 0, attempt: 4, trigger: 'schedule' },
     ],
-    [queue, 'whk_1', { recover: { webhookId: 'whk_1', ...SPACE, recoveryId: 'rec_1', page: 3 } }],
+    [queue, 'prj_1#live', { recover: { webhookId: 'whk_1', ...SPACE, recoveryId: 'rec_1', page: 3 } }],
   ]);
 
   const complete = sent.splice(0);

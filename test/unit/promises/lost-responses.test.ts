@@ -36,7 +36,8 @@ const LATER: Readonly<Partial<Record<Changing, (scene: Scene, other: Client) => 
   ...{ changeKey: same('changeKey'), setAllowlist: same('setAllowlist'), changeProject: same('changeProject') },
   ...{ changeWebhook: same('changeWebhook'), renewConnection: same('closeConnection') },
   closeConnection: same('renewConnection'),
-  stopRecovery: same('recover'),
+  stopRecovery: ({ recovering }, other) =>
+    other('POST', `/v1/webhooks/${recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } }),
   sendTestEmail: async ({ service }) => service.clock.advance(60_000),
   sendConfirmation: async ({ service }) => service.clock.advance(DAY_MS),
   confirmAddress: async ({ unconfirmed }, other) => {
