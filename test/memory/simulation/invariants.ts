@@ -3,7 +3,7 @@ import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
 import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';
 import { toDelivery } from '../../../lib/deliveries/log-store.ts';
-import { isDelivery, type QueueMessage } from '../../../lib/deliveries/messages.ts';
+import { isDelivery, type QueueMessage, type RecoverMessage } from '../../../lib/deliveries/messages.ts';
 import { type DeliveryRecord, runKey } from '../../../lib/deliveries/record.ts';
 import type { RecoveryRecord } from '../../../lib/deliveries/recovery-record.ts';
 import { isUnderWay } from '../../../lib/deliveries/retry-schedule.ts';
@@ -102,8 +102,8 @@ export class Invariants {
   private readonly connections = new History<ConnectionRecord>();
   private readonly recoveries = new History<RecoveryRecord>();
   private readonly projects = new History<ProjectRecord>();
-  /** How often the message of each page of a recovery was queued. */
-  private readonly pages = new Map<string, number>();
+  /** How many messages of each recovery were queued and received. */
+  private readonly messages = new Map<string, { queued: number; received: number }>();
   /** The step at which each event was stored. */
   private readonly eventSteps = new Map<string, number>();
   private readonly byUrl = new Map<string, string>();
@@ -127,6 +127,7 @@ export class Invariants {
     service.onChange = (before, after, table) => this.guard(() => this.onChange(before, after, table));
     service.onRestore = (items) => model.restore(items);
     service.onPost = (post) => this.guard(() => this.onPost(post));
+    service.onReceive = (message) => this.onReceive(message);
     service.onSend = (message, process) => this.guard(() => this.onSend(message, process));
     service.onResponse = (request, response, runs) => this.guard(() => onResponse(request, response, runs));
     service.onStay = (id) => this.guard(() => this.onStay(id));
@@ -197,19 +198,21 @@ export class Invariants {
     must(isExhausted, 'Only the sixth failure disables a webhook', `${after.id} by ${after.disabledBy}`);
   }
 
-  /** A page of a recovery sends deliveries, and its message is queued again only after a fault. */
+  private messagesOf({ recover: { recoveryId } }: RecoverMessage) {
+    const counts = this.messages.get(recoveryId) ?? { queued: 0, received: 0 };
+    this.messages.set(recoveryId, counts);
+    return counts;
+  }
+
+  private onReceive(message: QueueMessage): void {
+    if ('recover' in message) this.messagesOf(message).received++;
+  }
+
+  /** Only pages of the current recovery send deliveries. */
   private onSend(message: QueueMessage, { records, readAt }: Process): void {
-    const { now, steps, faults } = this.world;
+    const { now, steps } = this.world;
     if ('recover' in message) {
-      const { recoveryId, page } = message.recover;
-      const name = `page ${page} of ${recoveryId}`;
-      const count = (this.pages.get(name) ?? 0) + 1;
-      this.pages.set(name, count);
-      must(
-        count <= 1 + faults,
-        'A page of a recovery is queued once',
-        `${name}, ${count} times after ${faults} faults`,
-      );
+      this.messagesOf(message).queued++;
       return;
     }
     if (!isDelivery(message)) return; // a part of an event
@@ -324,6 +327,7 @@ export class Invariants {
       this.onOverloads();
       this.onRecovered(webhooks, promised);
       this.onRecoveryCounts(items);
+      this.onPages();
       onDocuments(items, events, this.model, this.service.tables.current.number);
       onCycles(events, promised, this.service.tables.current.number);
       this.onConnections(items, events, promised);
@@ -482,6 +486,17 @@ export class Invariants {
   private wasSuspended(fromStep = 0): boolean {
     const states = this.projects.between('PROJECT#prj_1', fromStep, this.world.steps);
     return states.some((project) => project?.suspendedAt !== undefined);
+  }
+
+  /** A fault, or a message that is received again, causes at most one more message of a recovery. */
+  private onPages(): void {
+    const versions = [...this.recoveries.ids()].flatMap((id) => this.recoveries.all(id));
+    const last = new Map(versions.flatMap(({ value }) => (value ? [[value.id, value.page + 1] as const] : [])));
+    for (const [id, pages] of last) {
+      const { queued, received } = this.messages.get(id) ?? { queued: 0, received: 0 };
+      const isBounded = queued <= pages + this.world.faults + (received - queued);
+      must(isBounded, 'Messages of a recovery do not multiply', `${id}: ${queued} messages for ${pages} pages`);
+    }
   }
 
   /** Every run of a recovery is counted when it starts and when it ends. */

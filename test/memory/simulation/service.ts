@@ -79,7 +79,8 @@ export class SimulatedService {
   onPost: (post: Received) => void = () => {};
   /** Receives the items of a restored table. */
   onRestore: (items: readonly Item[]) => void = () => {};
-  /** Receives the messages that a process sends to the queues of lanes. */
+  /** Receives each message of the queues of lanes when a function receives it, and when a process sends it. */
+  onReceive: (message: QueueMessage) => void = () => {};
   onSend: (message: QueueMessage, process: Process) => void = () => {};
   /** Receives each webhook whose overdue attempt stays in the quick lane, and the URL of each attempt that lasted too long there. */
   onStay: (webhookId: string) => void = () => {};
@@ -426,6 +427,7 @@ export class SimulatedService {
 
   private consumeMessages(fn: string, batch: readonly object[], settle: Settle): void {
     const records = batch.map((message, i) => queueRecord(String(i), JSON.stringify(message)));
+    if (fn.startsWith('deliver ')) for (const message of batch) this.onReceive(message as QueueMessage);
     this.consume(fn, QUEUE_LIMIT_MS, records, ({ messageId }) => messageId, settle);
   }
 
