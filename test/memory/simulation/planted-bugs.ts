@@ -166,7 +166,7 @@ const BUGS = {
   },
   'lib/deliveries/recovery-consumers.ts': {
     'A recovery includes every delivery': ['if (next) await', 'if (!next) await'],
-    'Messages of a recovery do not multiply': ['if (!isDone) {', 'if (!isDone && !next) {'],
+    'Messages of a recovery do not multiply': ['if (!isDone) {', 'if (!isDone && !next) {', 11_184],
   },
   'lib/deliveries/recovery-record.ts': {
     'Only the current recovery of a webhook sends deliveries': ['isSuspended || !webhook', '!webhook'],

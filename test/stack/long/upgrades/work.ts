@@ -94,7 +94,8 @@ export async function begin(stack: LocalStack, state: State, endpoints: Endpoint
   await untilRetried(endpoints, body, 1, state);
   await eventually(() => received(endpoints.healthy, body.id).length > 0);
   const pages = await secondPages({ live, admin }, webhooks.healthy);
-  await recover(stack, { live: key, webhooks });
+  // Starts a recovery of the webhook that was disabled.
+  await live('POST', `/v1/webhooks/${webhooks.recovered}/recover`, 202, { body: { enable: true } });
 
   const mapping = stack.mappings.get('FanOutSource');
   if (!mapping) throw new Error('The template has no FanOutSource');
@@ -102,12 +103,6 @@ export async function begin(stack: LocalStack, state: State, endpoints: Endpoint
   const unread = (await live('POST', '/v1/events', 202, { body: changed({ revision: 3 }) })).body.id;
   const ids = { projectId: project.id, live: key, admin: admin_key.key, token, webhooks };
   return { ...ids, published: { call, body }, unread, skipped, pages };
-}
-
-/** Starts a recovery of the webhook that was disabled. */
-export async function recover(stack: LocalStack, { live, webhooks }: Pick<Work, 'live' | 'webhooks'>): Promise<void> {
-  const path = `/v1/webhooks/${webhooks.recovered}/recover`;
-  await clientOf(stack, live)('POST', path, 202, { body: { enable: true } });
 }
 
 /** Creates a token for the next step. */
