@@ -18,6 +18,8 @@ export const PAUSES_MS = [
 
 const MAX_TRIES = 8;
 const LOST_RATE = 0.1;
+/** The statuses of a request without an effect, which works later: the project is suspended, or over its budget of deliveries. */
+const TOO_EARLY: readonly number[] = [403, 429];
 /** The length at which a text in the story ends, such as a cursor. */
 const MAX_TOLD = 16;
 
@@ -41,9 +43,10 @@ export class Wire {
     const { world } = this.client;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const response = await this.attempt(request, observe);
-      const isKnown = response !== null && response.status < 500 && !isInProgress(response);
+      const isTooEarly = response !== null && TOO_EARLY.includes(response.status);
+      const isKnown = response !== null && response.status < 500 && !isTooEarly && !isInProgress(response);
       if (isKnown) return response;
-      if (!isRepeatable) return null;
+      if (!isRepeatable && !isTooEarly) return null;
       await this.client.pass(world.pick([100, 1000, 31_000, 10 * MINUTE_MS]));
     }
     return null;
