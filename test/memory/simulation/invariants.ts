@@ -478,7 +478,8 @@ export class Invariants {
       const isSkipped = deliveries.some(
         ({ value }) => value?.webhookId === id && value.status === 'skipped' && !value.test,
       );
-      const isTold = length > 0 || states.some((value) => value?.status === 'disabled');
+      // The fan-out also skips the deliveries of a suspended project.
+      const isTold = length > 0 || this.wasSuspended() || states.some((value) => value?.status === 'disabled');
       must(!isSkipped || isTold, 'Without a fault, an overload has one email', `${id}: none`);
     }
   }
