@@ -11,7 +11,7 @@ export const CYCLE_MS = 24 * 60 * 60 * 1000;
 /** How long results of pushes are stored. The rest is for the difference between the clocks of two functions. */
 export const RESULTS_MS = CYCLE_MS + 60 * 60 * 1000;
 
-/** What a cycle walks through: the revisions of all its documents, or the log of changes. */
+/** A cycle walks through the revisions of all its documents, or through the log of changes. */
 const WALKS = ['revisions', 'log'] as const;
 
 /** The state of a cycle. Its cursor contains it, and callers cannot change it. Times are in milliseconds since 1970. */

@@ -31,6 +31,17 @@ export async function pagesOf(client: Client, path: string): Promise<Answer['bod
 export const sync = (client: Client, body: object = {}) =>
   client('POST', '/v1/sync', { body: { node_id: 'node-1', pattern: '*', push: [], known: {}, ...body } });
 
+/** Starts a cycle from the checkpoint of an earlier one. */
+export const resumeSync = (client: Client, since: string, more: object = {}) =>
+  sync(client, { known: undefined, since, ...more });
+
+/** The keys and revisions of the changes in a response to a sync. */
+export const changesOf = ({ body }: Answer): string[] =>
+  body.changes.map(
+    ({ document_key, revision }: { document_key: string; revision: number }) => `${document_key} ${revision}`,
+  );
+export const checkpointOf = ({ body }: Answer): string => body.checkpoint;
+
 export async function mint(
   client: Client,
   documents: string[],

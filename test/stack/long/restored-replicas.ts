@@ -4,7 +4,7 @@ import { applyChange, type ChangeEvent, fieldsOf, type Replica } from '../../../
 import { eventually, request } from '../../support/service.ts';
 import type { Work } from './upgrades/work.ts';
 
-/** What clients of the documents `replica:*` have. */
+/** The state of the clients of the documents `replica:*`. */
 export interface Replicas {
   /** A client with the revision of every document. */
   known: Map<string, { revision: number; fields: object }>;
@@ -69,7 +69,7 @@ export async function loseWork(stack: LocalStack, work: Caller, replicas: Replic
   expect([...replicas.known.keys()].sort()).toEqual(['replica:changed', 'replica:new', 'replica:same']);
 }
 
-/** After the restore, as many other changes as were lost. Then every client follows the guide, and has the content of the service. */
+/** Makes other changes after the restore. Then every client follows the guide, and has the content of the service. */
 export async function convergeReplicas(stack: LocalStack, work: Caller, replicas: Replicas): Promise<void> {
   for (const text of ['other', 'final'])
     await send(stack, work, 'PATCH', '/v1/documents/replica:changed', { fields: { text } });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { OVERLAP_MS } from '../../../lib/documents/change-log.ts';
-import { code, mint, put, sync } from '../../support/documents.ts';
+import { changesOf, checkpointOf, code, mint, put, resumeSync, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
-import type { Answer, Client } from '../../support/service.ts';
+import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
 let project: Awaited<ReturnType<typeof service.project>>;
@@ -14,12 +14,7 @@ beforeEach(async () => {
   client = await project.client('live');
 });
 
-const resume = (since: string, more: object = {}) => sync(client, { known: undefined, since, ...more });
-const changesOf = ({ body }: Answer) =>
-  body.changes.map(
-    ({ document_key, revision }: { document_key: string; revision: number }) => `${document_key} ${revision}`,
-  );
-const checkpointOf = ({ body }: Answer): string => body.checkpoint;
+const resume = (since: string, more: object = {}) => resumeSync(client, since, more);
 
 describe('a checkpoint', () => {
   it('is that of the last page, and no token without read receives one', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { OVERLAP_MS, READABLE_MS } from '../../../lib/documents/change-log.ts';
-import { put, sync } from '../../support/documents.ts';
+import { changesOf, checkpointOf, put, resumeSync, sync } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { isRead } from '../../support/runtime.ts';
 import type { Answer, Client } from '../../support/service.ts';
@@ -15,12 +15,7 @@ beforeEach(async () => {
   client = await project.client('live');
 });
 
-const resume = (since: string, more: object = {}) => sync(client, { known: undefined, since, ...more });
-const changesOf = ({ body }: Answer) =>
-  body.changes.map(
-    ({ document_key, revision }: { document_key: string; revision: number }) => `${document_key} ${revision}`,
-  );
-const checkpointOf = ({ body }: Answer): string => body.checkpoint;
+const resume = (since: string, more: object = {}) => resumeSync(client, since, more);
 
 /** Stores documents and their revisions without a request for each. */
 function store(count: number): string[] {
