@@ -28,7 +28,8 @@ func main() {
 	published := must(client.EventsAPI.PublishEvent(ctx).PublishEvent(event).Execute())
 	write := api.NewPushWrite("put", "org:acme:new", 0, map[string]any{"title": "New"})
 	push := []api.SyncRequestPushInner{api.PushWriteAsSyncRequestPushInner(write)}
-	request := api.NewSyncRequest("generated-client", "org:acme:*", push, map[string]int32{})
+	request := api.NewSyncRequest("generated-client", push)
+	request.SetPattern("org:acme:*")
 	synced := must(client.DocumentsAndSyncAPI.Sync(ctx).SyncRequest(*request).Execute())
 	page := must(client.EventsAPI.ListEvents(ctx).Execute())
 
