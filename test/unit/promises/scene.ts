@@ -59,12 +59,15 @@ async function buildScene() {
 }
 
 /** Returns a function that creates equal scenes. Each run of a test needs a new one, and a copy takes less time than its requests. */
-export function scenesOf(build: () => Promise<Scene>): () => Promise<Scene> {
+export function scenesOf(
+  build: () => Promise<Scene>,
+  variables: Readonly<Record<string, string>> = {},
+): () => Promise<Scene> {
   let built: Promise<readonly [Scene, Awaited<ReturnType<Scene['service']['snapshot']>>]> | undefined;
   return async () => {
     built ??= build().then(async (scene) => [scene, await scene.service.snapshot()] as const);
     const [scene, from] = await built;
-    const service = memoryService({ from });
+    const service = memoryService({ from, variables });
     service.log.push(...scene.service.log);
     const admin = service.as(scene.adminKey);
     await admin('PUT', '/v1/connections/phone', { body: { node_id: 'n', lease_seconds: 900 } }); // its check is pending
@@ -74,6 +77,10 @@ export function scenesOf(build: () => Promise<Scene>): () => Promise<Scene> {
 }
 
 export const newScene = scenesOf(buildScene);
+
+/** A scene of projects with a budget of so many deliveries a minute. */
+export const newSceneWithBudget = (perMinute: number) =>
+  scenesOf(buildScene, { DELIVERIES_PER_SECOND: String(perMinute / 60) });
 
 /** A text that only contents of requests contain. */
 export const CONTENT = 'content-of-a-request';
