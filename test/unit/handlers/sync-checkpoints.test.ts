@@ -94,23 +94,25 @@ describe('a checkpoint', () => {
   });
 
   it('needs the epoch of the table, which a restore raises', async () => {
-    await put(client, 'a', { n: 1 });
+    for (const key of ['a', 'c']) await put(client, key, { n: 1 });
     const since = checkpointOf(await sync(client));
+    const { cursor } = (await sync(project.admin, { limit: 1 })).body;
     const { items, ...snapshot } = await service.snapshot();
     const others = items.filter(({ pk }) => pk !== LAYOUT_KEY.pk);
     const from = { ...snapshot, items: [...others, { ...LAYOUT_KEY, layout: LAYOUT, epoch: 7 }] };
     const restored = memoryService({ from });
     client = restored.as(project.adminKey);
-    const { status, body } = await resume(since);
-    expect([status, body.code]).toEqual([409, 'resync_required']);
-    expect(body.detail).toMatch(/without since/);
+    for (const { status, body } of [await resume(since), await sync(client, { cursor })]) {
+      expect([status, body.code]).toEqual([409, 'resync_required']);
+      expect(body.detail).toMatch(/without since and cursor/);
+    }
     const push = [{ op: 'patch', document_key: 'a', base_revision: 1, fields: { n: 2 } }];
-    const { results, changes, checkpoint } = (await sync(client, { push, known: { a: 1 } })).body;
+    const { results, changes, checkpoint } = (await sync(client, { pattern: 'a', push, known: { a: 1 } })).body;
     const revision = 700_000_000_001;
     expect(results).toMatchObject([{ status: 'applied', revision }]);
     expect(changes).toMatchObject([{ document_key: 'a', revision, fields: { n: 2 } }]);
     expect((await put(client, 'b', {})).body.revision).toBe(revision);
     expect((await put(client, 'b', { n: 1 })).body.revision).toBe(revision + 1);
-    expect((await resume(checkpoint)).status).toBe(200);
+    expect((await resume(checkpoint, { pattern: 'a' })).status).toBe(200);
   });
 });

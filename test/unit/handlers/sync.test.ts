@@ -174,6 +174,27 @@ describe('a sync', () => {
     expect(outcomes(await sync(client, { push: push.slice(1, 2) }))).toEqual([['applied', undefined]]);
   });
 
+  it('changes nothing in a document after a failed push to it, whose outcome is unknown', async () => {
+    const client = await live();
+    const failing = [new Error('The response is lost')];
+    service.faults.around = async ({ name }, act) => {
+      const result = await act();
+      if (name === 'TransactWrite' && failing.length > 0) throw failing.pop();
+      return result;
+    };
+    const push = [1, 2].map((n) => ({ op: 'put', document_key: 'e', base_revision: n - 1, fields: { n } }));
+    const cycle = { sync_id: 'unknown-outcome', push };
+    const results = async () => (await sync(client, cycle)).body.results;
+    const failed = { status: 'rejected', code: 'unavailable', revision: null };
+    expect(await results()).toMatchObject([failed, { ...failed, detail: expect.stringMatching(/earlier push/) }]);
+    expect((await client('GET', '/v1/documents/e')).body).toMatchObject({ revision: 1, fields: { n: 1 } });
+    service.faults.around = undefined;
+    expect(await results()).toMatchObject([
+      { status: 'applied', revision: 1 },
+      { status: 'applied', revision: 2 },
+    ]);
+  });
+
   it('rejects pushes after the results have half the size of a response, and fills the rest with changes', async () => {
     const client = await live();
     await put(client, 'd', { a: 0 });
