@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from './support/after-file.ts';
@@ -11,17 +11,23 @@ const { engines, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** The jobs of a workflow, after what is above them. */
 const jobsOf = (text: string): string[] => text.split(/\n(?= {2}\w+:(?: #.*)?\n)/);
 
-describe('the workflow', () => {
-  it('runs .ci/run on the oldest supported Node', () => {
-    expect(workflow).toMatch(/^ +- run: \.ci\/run$/m);
-    expect(`>=${/node-version: (\d+)/.exec(workflow)?.[1]}`).toBe(engines.node);
+/** The matrix of the parts of `.ci/run` in a workflow. */
+const partsOf = (text: string): string[] => /^ +part: \[(.+)\]$/m.exec(text)?.[1]?.split(', ') ?? [];
+
+describe('the workflows', () => {
+  it('run every part of .ci/run on the oldest supported Node, the slow ones at night', () => {
+    const [, parts = ''] = /^parts='(.+)'$/m.exec(readFileSync('.ci/run', 'utf8')) ?? [];
+    expect([...partsOf(workflow), ...partsOf(nightly)].sort()).toEqual(parts.split(' ').sort());
+    expect(partsOf(nightly)).toEqual(['slow', 'fuzz']);
+    for (const text of [workflow, nightly]) {
+      expect(text).toMatch(/^ +- run: .*\.ci\/run "\$PART"$/m);
+      expect(`>=${/node-version: (\d+)/.exec(text)?.[1]}`).toBe(engines.node);
+    }
+    expect(release).toMatch(/^ +- run: \.ci\/run$/m);
   });
 
-  it('fetches all commits before .ci/run, because its tests build the previous release', () => {
-    const workflows = readdirSync('.github/workflows').map((name) => readFileSync(`.github/workflows/${name}`, 'utf8'));
-    const jobs = workflows.flatMap(jobsOf).filter((job) => job.includes('.ci/run'));
-    expect(jobs).toHaveLength(2);
-    for (const job of jobs)
+  it('fetch all commits before the tests that build the previous release', () => {
+    for (const job of [workflow, release].flatMap(jobsOf).filter((job) => job.includes('.ci/run')))
       expect(job).toMatch(/uses: actions\/checkout@.*\n {8}with:\n(?: {10}.*\n)* {10}fetch-depth: 0/);
   });
 
@@ -54,14 +60,15 @@ describe('the workflow', () => {
   });
 });
 
-it('only a job without code of the repository or its packages can write issues', () => {
-  const report = jobsOf(nightly).filter((job) => job.includes('issues: write'));
-  expect(report).toHaveLength(1);
-  expect(report[0]).toMatch(
-    /^ {4}needs: simulate\n {4}if: failure\(\) && needs\.simulate\.outputs\.simulation == 'failure'$/m,
-  );
-  expect(report[0]).not.toMatch(/checkout|node|npm|npx/);
-  expect(nightly).toMatch(/^ {4}outputs:\n {6}simulation: \$\{\{ steps\.simulate\.outcome \}\}$/m);
+it('a nightly job that does not succeed is reported by one without code of the repository or its packages', () => {
+  const reports = jobsOf(nightly).filter((job) => job.includes('issues: write'));
+  expect(reports).toHaveLength(1);
+  const jobs = [...nightly.matchAll(/^ {2}(\w+):(?: #.*)?\n/gm)].flatMap(([, name = '']) => name);
+  const others = jobs.slice(jobs.indexOf('part')).filter((name) => name !== 'report');
+  expect(reports[0]).toContain(`    needs: [${others.join(', ')}]\n`);
+  const isReported = others.map((name) => `needs.${name}.result != 'success'`).join(' || ');
+  expect(reports[0]).toContain(`    if: always() && (${isReported})\n`);
+  expect(reports[0]).not.toMatch(/checkout|node|npm|npx/);
 });
 
 describe('.ci/run', () => {
@@ -74,37 +81,55 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 [[ -z "$FAILING" || "$line" != "$FAILING"* ]]`;
 
   /** Runs the script with commands that do nothing, except that those with this beginning fail. */
-  function run(FAILING = '') {
+  function run(FAILING = '', ...parts: string[]) {
     const directory = temporaryDirectory();
     for (const folder of ['bin', '.ci']) mkdirSync(join(directory, folder));
     copyFileSync('.ci/run', join(directory, '.ci/run'));
     for (const name of ['npm', 'npx', 'python3', 'java', 'go', 'apt-get'])
       writeFileSync(join(directory, 'bin', name), STUB, { mode: 0o755 });
     const LOG = join(directory, 'log');
-    const env = {
-      ...process.env,
-      PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
-      LOG,
-      FAILING,
-      TMPDIR: directory,
-    };
-    const { status, stdout } = spawnSync(join(directory, '.ci/run'), { env, encoding: 'utf8' });
-    const ran = readFileSync(LOG, 'utf8').split('\n');
-    return { status, ran, last: stdout.trim().split('\n').at(-1) };
+    writeFileSync(LOG, '');
+    const PATH = `${join(directory, 'bin')}:${process.env.PATH}`;
+    const env = { ...process.env, PATH, LOG, FAILING, TMPDIR: directory };
+    const { status, stdout, stderr } = spawnSync(join(directory, '.ci/run'), parts, { env, encoding: 'utf8' });
+    const ran = readFileSync(LOG, 'utf8').trim().split('\n');
+    return { status, stdout, stderr, ran, last: stdout.trim().split('\n').at(-1) };
   }
 
   it('passes if every check and suite of package.json does, and fails with any of them', () => {
     const { status, ran, last } = run();
-    expect([status, last]).toEqual([0, '6 passed, 0 failed']);
+    expect([status, last]).toEqual([0, '11 passed, 0 failed']);
     const checks = Object.keys(scripts).filter((name) => /^(test.*|typecheck|lint|synth)$/.test(name));
-    const commands = checks.map((name) => (name === 'test' ? 'npm test' : `npm run ${name}`));
-    for (const command of [...commands, 'npx node test/measure/fuzz/main.ts']) {
+    for (const command of [
+      'npm ci',
+      ...checks.map((name) => `npm run ${name}`),
+      'npx node test/measure/fuzz/main.ts',
+    ]) {
       expect(
         ran.some((line) => line.startsWith(command)),
         command,
       ).toBe(true);
-      expect(run(command).status, command).toBe(1);
+      const failed = run(command);
+      expect([failed.status, failed.last], command).toEqual([
+        1,
+        expect.stringMatching(/^\d+ passed, [1-9]\d* failed$/),
+      ]);
     }
+  });
+
+  it('runs only the named parts, and states the time of each step', () => {
+    const { ran, stdout } = run('', 'check');
+    expect(ran.filter((line) => line.startsWith('npm'))).toEqual([
+      'npm ci --no-audit --no-fund',
+      ...['typecheck', 'lint', 'synth'].map((name) => `npm run ${name}`),
+    ]);
+    expect(stdout).toMatch(/== Time\n +\d+ s {2}Dependencies\n +\d+ s {2}Types\n/);
+    const unknown = run('', 'check', 'all');
+    expect([unknown.status, unknown.stderr, unknown.ran]).toEqual([
+      1,
+      expect.stringMatching(/^The parts are: check test /),
+      [''],
+    ]);
   });
 });
 

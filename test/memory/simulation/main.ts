@@ -13,6 +13,7 @@ const USAGE = {
   options: {
     seeds: { type: 'string', value: 'N', about: 'number of schedules', default: '10000' },
     from: { type: 'string', value: 'N', about: 'the first seed', default: '1' },
+    minutes: { type: 'string', value: 'N', about: 'starts no schedule after this time, if fewer than --seeds' },
     seed: { type: 'string', value: 'N', about: 'run one schedule, and print every step' },
     faults: { type: 'string', value: 'N', about: 'with --seed: only the first N faults' },
     actions: { type: 'string', value: 'N', about: 'with --seed: only the first N actions' },
@@ -24,6 +25,7 @@ const USAGE = {
 export interface Part {
   from: number;
   seeds: number;
+  minutes?: number | undefined;
   broken: Invariant | undefined;
 }
 
@@ -43,13 +45,15 @@ async function main({ values }: Parsed<(typeof USAGE)['options']>): Promise<void
   const promises = Object.keys(PLANTED_BUGS) as Invariant[];
   const broken = promises.find((promise) => promise === values.bug);
   if (values.bug !== broken) throw new UserError(`--bug must be one of: ${promises.join('; ')}.`);
-  const count = (option: 'seeds' | 'from' | 'seed' | 'faults' | 'actions') => {
+  const count = (option: 'seeds' | 'from' | 'minutes' | 'seed' | 'faults' | 'actions') => {
     const text = values[option];
-    return text === undefined ? undefined : integer(option, text, 0, Number.MAX_SAFE_INTEGER);
+    return text === undefined
+      ? undefined
+      : integer(option, text, option === 'minutes' ? 1 : 0, Number.MAX_SAFE_INTEGER);
   };
   const seed = count('seed');
   if (seed !== undefined) return tell(seed, broken, count('faults'), count('actions'));
-  await runMany({ from: count('from') ?? 1, seeds: count('seeds') ?? 1, broken });
+  await runMany({ from: count('from') ?? 1, seeds: count('seeds') ?? 1, minutes: count('minutes'), broken });
 }
 
 async function tell(seed: number, broken: Part['broken'], maxFaults?: number, maxActions?: number): Promise<void> {
@@ -60,7 +64,7 @@ async function tell(seed: number, broken: Part['broken'], maxFaults?: number, ma
   process.exitCode = violation ? 1 : 0;
 }
 
-async function runMany({ from, seeds, broken }: Part): Promise<void> {
+async function runMany({ from, seeds, minutes, broken }: Part): Promise<void> {
   const started = performance.now();
   const threads = Math.min(availableParallelism(), seeds);
   const share = Math.ceil(seeds / threads);
@@ -75,7 +79,7 @@ async function runMany({ from, seeds, broken }: Part): Promise<void> {
     process.stdout.write(`\r${done} of ${seeds} schedules, ${rate} a second, ${faults} faults`);
   };
   const workers: Worker[] = Array.from({ length: threads }, (_, i) => {
-    const part: Part = { from: from + i * share, seeds: Math.min(share, seeds - i * share), broken };
+    const part: Part = { from: from + i * share, seeds: Math.min(share, seeds - i * share), minutes, broken };
     const worker = new Worker(new URL(import.meta.url), { workerData: part });
     worker.on('message', (report: Progress) => {
       progress.set(i, report);
@@ -96,12 +100,13 @@ async function runMany({ from, seeds, broken }: Part): Promise<void> {
   process.exitCode = 1;
 }
 
-async function work({ from, seeds, broken }: Part): Promise<void> {
+async function work({ from, seeds, minutes = Number.POSITIVE_INFINITY, broken }: Part): Promise<void> {
   const { runSchedule } = await loadSimulation(broken);
   const report: Progress = { schedules: 0, faults: 0, failed: undefined };
   Error.stackTraceLimit = 0; // simulated errors need no stack traces, except with `--seed`
   const send = () => parentPort?.postMessage(report);
-  for (let seed = from; seed < from + seeds && !report.failed; seed++) {
+  const end = performance.now() + minutes * 60_000;
+  for (let seed = from; seed < from + seeds && performance.now() < end && !report.failed; seed++) {
     const { violation, faults } = await runSchedule({ seed });
     report.schedules++;
     report.faults += faults;
