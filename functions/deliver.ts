@@ -1,6 +1,6 @@
 import { entry } from '../lib/aws/backend.ts';
-import { httpPost } from '../lib/aws/http-post.ts';
 import { deliverConsumer } from '../lib/deliveries/consumers.ts';
+import { httpPost } from '../lib/deliveries/http-post.ts';
 import { addressPolicy } from '../lib/webhooks/endpoint-url.ts';
 
 /** `poster` creates the function that sends the requests of attempts. */

@@ -1,8 +1,8 @@
 import type { Backend } from '../aws/backend.ts';
-import type { HttpPost } from '../aws/http-post.ts';
 import { variable } from '../aws/runtime.ts';
 import { projectEmails } from '../projects/email-store.ts';
 import { type Endpoints, endpoints } from './endpoint-store.ts';
+import type { HttpPost } from './http-post.ts';
 import type { Lane } from './lanes.ts';
 import { deliveryLog } from './log-store.ts';
 import type { DeliveryMessage } from './messages.ts';

@@ -2,12 +2,12 @@ import { EventType } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
-import type { HttpPost } from '../aws/http-post.ts';
 import { countAttempt, publishMetrics } from '../aws/metrics.ts';
 import { allDone } from '../concurrency.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { type Batch, batches } from './batch-consumers.ts';
 import { type DeliverResult, deliver } from './deliver.ts';
+import type { HttpPost } from './http-post.ts';
 import {
   attemptName,
   type DeliveryMessage,

@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import type { HttpPost } from '../../lib/aws/http-post.ts';
 import { ATTEMPT_TIMEOUT_MS, type Outcome } from '../../lib/deliveries/attempt.ts';
+import type { HttpPost } from '../../lib/deliveries/http-post.ts';
 import { afterFile } from './after-file.ts';
 
 /** Starts a server on the loopback interface until the tests of the file have ended, and returns its port. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../lib/deliveries/attempt.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import { besideHealthy, closed, endpoint, listen, resetAfter, stopTime } from '../../support/endpoints.ts';
 
 stopTime();

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import {
   type Behavior,
   besideHealthy,

@@ -4,7 +4,7 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import { certificate, pem } from '../../support/certificates/read.ts';
 import { besideHealthy, listen, stopTime } from '../../support/endpoints.ts';
 

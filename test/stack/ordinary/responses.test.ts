@@ -1,8 +1,8 @@
 import type net from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
 import { postOf } from '../../../lib/deliveries/attempt.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import { type Behavior, endpoint, resetAfter, stopTime } from '../../support/endpoints.ts';
 import { event, now, webhook } from '../../unit/deliveries/builders.ts';
 

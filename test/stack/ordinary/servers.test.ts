@@ -1,8 +1,8 @@
 import http from 'node:http';
 import { brotliCompressSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
 import { ATTEMPT_TIMEOUT_MS, postOf } from '../../../lib/deliveries/attempt.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import { listen, stopTime } from '../../support/endpoints.ts';
 import { event, now, webhook } from '../../unit/deliveries/builders.ts';
 

@@ -4,8 +4,8 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
 import { causeOf, failureText } from '../../../lib/deliveries/failure-causes.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import { certificate, pem } from '../../support/certificates/read.ts';
 import { listen, stopTime } from '../../support/endpoints.ts';
 

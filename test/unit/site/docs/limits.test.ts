@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settingsOf } from '../../../../infra/settings.ts';
-import { NEXT_ADDRESS_MS } from '../../../../lib/aws/connect.ts';
-import { MAX_RECEIVED_BYTES } from '../../../../lib/aws/exchange.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import { BUDGET_WINDOW_MS } from '../../../../lib/deliveries/budget.ts';
+import { NEXT_ADDRESS_MS } from '../../../../lib/deliveries/connect.ts';
 import { EXCERPT_BYTES } from '../../../../lib/deliveries/excerpt.ts';
+import { MAX_RECEIVED_BYTES } from '../../../../lib/deliveries/exchange.ts';
 import {
   QUICK_AGAIN_AFTER_MS,
   QUICK_WITHIN_MS,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { QUERIES } from '../../../lib/aws/addresses.ts';
+import { QUERIES } from '../../../lib/deliveries/addresses.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../lib/deliveries/attempt.ts';
 
 it('no lookup ends before the time limit of an attempt, because the queries of c-ares take longer', () => {

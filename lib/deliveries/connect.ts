@@ -1,6 +1,6 @@
 import net, { isIPv6 } from 'node:net';
-import { failureCode, isInternalFailure } from '../deliveries/failure-codes.ts';
 import { type Lookup, lookupError, NotPublicError } from './addresses.ts';
+import { failureCode, isInternalFailure } from './failure-codes.ts';
 
 /** How long a connection attempt, or the first of two lookups, waits for the other (RFC 8305 §5 and §3). */
 export const NEXT_ADDRESS_MS = 250;

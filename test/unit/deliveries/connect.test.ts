@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import net, { isIPv6 } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { NotPublicError } from '../../../lib/aws/addresses.ts';
-import { connect } from '../../../lib/aws/connect.ts';
+import { NotPublicError } from '../../../lib/deliveries/addresses.ts';
+import { connect } from '../../../lib/deliveries/connect.ts';
 import { failureCode } from '../../../lib/deliveries/failure-codes.ts';
 import { stopTime } from '../../support/endpoints.ts';
 

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { httpPost } from '../../../lib/aws/http-post.ts';
+import { httpPost } from '../../../lib/deliveries/http-post.ts';
 import { PROTOTYPE_NAMES } from '../../support/adversarial.ts';
 import { closed, endpoint, listen, stopTime } from '../../support/endpoints.ts';
 

@@ -1,9 +1,9 @@
 import type http from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { bounded, isSuccess, type Outcome } from '../deliveries/attempt.ts';
-import { EXCERPT_BYTES, excerptOf } from '../deliveries/excerpt.ts';
-import { type Failure, failureCode, isInternalFailure, reasonOf } from '../deliveries/failure-codes.ts';
 import type { HeaderList } from '../webhooks/custom-headers.ts';
+import { bounded, isSuccess, type Outcome } from './attempt.ts';
+import { EXCERPT_BYTES, excerptOf } from './excerpt.ts';
+import { type Failure, failureCode, isInternalFailure, reasonOf } from './failure-codes.ts';
 import { readResponses } from './response-head.ts';
 
 /** The maximum bytes received for one request: interim responses, headers, framing, body and trailers. */

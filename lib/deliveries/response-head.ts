@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { strictHead } from '../deliveries/strict-head.ts';
+import { strictHead } from './strict-head.ts';
 
 /** The start of a response: the version, the status code and the next character. */
 const START = /^HTTP\/1\.[01] \d{3}[ \r\n]/;
