@@ -10,6 +10,29 @@ const OTHERS = ['http', 'aws', 'client'];
 const KINDS = ['operations', 'handlers', 'consumers', 'store'];
 const kindOf = (file: string): string | undefined =>
   KINDS.find((kind) => new RegExp(`(^|[-/])${kind}\\.ts$`).test(file));
+/** All other files with effects. Each performs the effects of a rule in their order. */
+const STEPS = [
+  'concurrency.ts',
+  'deliveries/addresses.ts',
+  'deliveries/connect.ts',
+  'deliveries/deliver.ts',
+  'deliveries/exchange.ts',
+  'deliveries/http-post.ts',
+  'deliveries/outage.ts',
+  'documents/pages.ts',
+  'http/page.ts',
+  'http/serve.ts',
+  'http/static.ts',
+  'keys/authenticate.ts',
+  'keys/last-admin-key.ts',
+  'keys/token.ts',
+  'projects/notices.ts',
+].map((name) => `lib/${name}`);
+const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', 'store'].includes(kindOf(file) ?? '');
+const hasEffects = (file: string): boolean => ofKindWithEffects(file) || STEPS.includes(file);
+/** What a rule does not contain, because time and randomness are its arguments and others read and write for it. */
+const EFFECTS =
+  /\b(async|await|Promise|Date\.now|new Date\(\)|performance\.now|setTimeout|Math\.random|random(Bytes|UUID|Int))\b/;
 
 const IMPORT = /(?:from|import) '(\.{1,2}\/[^']+)'/g;
 const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
@@ -20,6 +43,9 @@ const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
 const files = sources.filter((name) => /\.tsx?$/.test(name));
 const importsOf = (file: string, text = readFileSync(file, 'utf8')): string[] =>
   [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
+/** What a file imports at runtime. */
+const valuesOf = (file: string): string[] =>
+  importsOf(file, readFileSync(file, 'utf8').replace(/^(import|export) type [^;]*;/gm, ''));
 
 /** Returns the folder of a file in lib/, or an empty text for a file in its root. */
 function folderOf(file: string): string | undefined {
@@ -32,12 +58,11 @@ function folderOf(file: string): string | undefined {
 function objectionTo(file: string, imported: string): string | null {
   const [from, to] = [folderOf(file), folderOf(imported)];
   if (to === undefined) return from === undefined ? null : 'lib/ imports only itself';
-  const kind = kindOf(file);
   if (to === 'aws' && from === undefined && !/^(functions|infra\/commands)\//.test(file))
     return 'only functions/ and commands use lib/aws/';
-  if (to === 'aws' && from !== undefined && from !== 'aws' && (kind === undefined || kind === 'operations'))
-    return 'only stores, handlers and consumers use lib/aws/';
-  if (kind === 'operations' && ['handlers', 'consumers', 'store'].includes(kindOf(imported) ?? ''))
+  if (to === 'aws' && from !== undefined && from !== 'aws' && !hasEffects(file))
+    return 'a file of rules uses only types of lib/aws/';
+  if (kindOf(file) === 'operations' && ofKindWithEffects(imported))
     return 'the template, the authorizer and the browser import operations';
   return null;
 }
@@ -45,7 +70,7 @@ function objectionTo(file: string, imported: string): string | null {
 describe('an import', () => {
   it('follows the rules of the folders', () => {
     const objections = files.flatMap((file) =>
-      importsOf(file).flatMap((imported) => {
+      valuesOf(file).flatMap((imported) => {
         const objection = objectionTo(file, imported);
         return objection === null ? [] : [`${file} -> ${imported}: ${objection}`];
       }),
@@ -54,9 +79,10 @@ describe('an import', () => {
   });
 
   it.each([
-    ['lib/deliveries/deliver.ts', 'lib/aws/log.ts'],
+    ['lib/deliveries/decide.ts', 'lib/aws/log.ts'],
     ['lib/keys/operations.ts', 'lib/keys/store.ts'],
     ['lib/http/serve.ts', 'infra/settings.ts'],
+    ['lib/keys/key.ts', 'lib/aws/items.ts'],
     ['infra/stack.ts', 'lib/aws/log.ts'],
   ])('of %s may not be %s', (file, imported) => {
     expect(objectionTo(file, imported)).not.toBeNull();
@@ -92,6 +118,16 @@ describe('a file of lib/', () => {
       (path) => !readFileSync(path, 'utf8').startsWith('// The browser imports this file too'),
     );
     expect([...new Set(silent)]).toEqual([]);
+  });
+
+  it('has effects only if its kind says so, or if it is a step', () => {
+    const withEffects = files
+      .filter((file) => /^lib\/(?!aws\/|client\/)/.test(file) && !ofKindWithEffects(file))
+      .filter((file) => {
+        const code = readFileSync(file, 'utf8').replace(/^\s*(\/\*\*|\*|\/\/).*$/gm, '');
+        return EFFECTS.test(code) || valuesOf(file).some((imported) => folderOf(imported) === 'aws');
+      });
+    expect(withEffects.sort()).toEqual(STEPS.toSorted());
   });
 
   it('is in the root or in a known folder', () => {
