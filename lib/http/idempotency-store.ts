@@ -8,9 +8,6 @@ import { type Caller, may, ownerOf } from './caller.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
-export type { Backend } from '../aws/backend.ts';
-export type { Write } from '../aws/writes.ts';
-
 /** How long a first response is replayed. */
 export const REPLAY_MS = 24 * 60 * 60 * 1000;
 /** The time after which an unfinished request counts as ended, because no function runs longer. */

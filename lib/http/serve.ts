@@ -1,17 +1,17 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
+import type { Backend } from '../aws/backend.ts';
+import type { Write } from '../aws/writes.ts';
 import { ConflictError, UnavailableError } from '../errors.ts';
 import { baseUrlOf, locationHeader } from './base-url.ts';
 import { mayCall } from './caller.ts';
 import { API_HEADERS, CORS_HEADERS } from './headers.ts';
 import {
-  type Backend,
   fingerprintOf,
   type IdempotencyLock,
   idempotencyRecords,
   type RequestIdentity,
   type StoredResponse,
-  type Write,
 } from './idempotency-store.ts';
 import { type ApiFunction, allowsCrossOrigin, callersText, isPublishing, type Operation } from './operation.ts';
 import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';

@@ -1,7 +1,6 @@
+import type { Write } from '../aws/writes.ts';
 import { isLasting, type KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
-
-type Writes = Parameters<KeyStore['revoke']>[2];
 
 /**
  * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
@@ -11,7 +10,7 @@ export async function revokeSafely(
   keys: KeyStore,
   record: KeyRecord,
   revokedAt: number,
-  also: Writes,
+  also: readonly Write[],
   callerKeyId: string,
 ): Promise<KeyRecord | undefined> {
   const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
@@ -48,7 +47,7 @@ export async function* lastingAdminKeys(
 export async function relyingOnOne<Outcome>(
   keys: KeyStore,
   others: AsyncGenerator<KeyRecord> | null,
-  change: (condition: Writes) => Promise<Outcome | false>,
+  change: (condition: readonly Write[]) => Promise<Outcome | false>,
 ): Promise<Outcome | false> {
   if (others === null) return change([]);
   for await (const other of others) {

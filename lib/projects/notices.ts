@@ -1,3 +1,4 @@
+import type { ReportFailure } from '../aws/log.ts';
 import { ConflictError } from '../errors.ts';
 import { credentialOf } from '../http/caller.ts';
 import { Problem } from '../http/problems.ts';
@@ -68,10 +69,7 @@ export function noticeEmail(
  * Makes a change and emails the project about it, unless the change returns `false` or a problem. The email is reserved before the change, so
  * that a summary reports the change even after a crash. A failed email does not stop the change, but is reported to the operator.
  */
-export function notifying(
-  emails: ProjectEmails,
-  reportFailure: (event: string, fields: Record<string, unknown>, error: unknown) => void,
-) {
+export function notifying(emails: ProjectEmails, reportFailure: ReportFailure) {
   return async <Result>(request: Request, at: number, notice: Notice | null, change: () => Promise<Result>) => {
     if (!notice) return change();
     const { projectId } = request.caller;
