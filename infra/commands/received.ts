@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { sameText } from '../../lib/keys/key-format.ts';
+import { sameText } from '../../lib/keys/key-secret.ts';
 import { visible } from '../../lib/printable.ts';
 import { serviceSignature } from '../../lib/webhooks/signing.ts';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { KEY_ITEM } from '../../functions/site/dashboard/state/key-item.ts';
-import { sameText } from '../../lib/keys/key-format.ts';
+import { sameText } from '../../lib/keys/key-secret.ts';
 import { namesThisMachine } from './hosts.ts';
 import { readBody } from './services/bodies.ts';
 

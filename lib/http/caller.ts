@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { intersect, type KeyRange, matchesAny, rangesOf } from '../documents/patterns.ts';
-import { environmentOf } from '../keys/key-format.ts';
+import { environmentOf } from '../keys/key-secret.ts';
 import type { Grant, Permission } from '../keys/token.ts';
 import type { Environment } from '../space.ts';
 import { type CallerType, isFor, type Operation } from './operation.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { KeyType } from '../keys/key-format.ts';
+import type { KeyType } from '../keys/key-secret.ts';
 import type { Permission } from '../keys/token.ts';
 import { described, integerText, oneOf } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';

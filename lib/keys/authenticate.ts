@@ -1,5 +1,5 @@
 import { isUsable, type KeyRecord } from './key.ts';
-import { hashApiKey, parseApiKey, sameText } from './key-format.ts';
+import { hashApiKey, parseApiKey, sameText } from './key-secret.ts';
 import { type Grant, parentOf, verifyToken } from './token.ts';
 
 /** Reads a key, strongly consistent, so a revocation applies immediately. */

@@ -12,7 +12,7 @@ import { adminKeyCreated, adminKeyRotated, notifying } from '../projects/notices
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import { isAllowed } from './allowlist.ts';
 import { generateKey, isKept, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
-import { hashApiKey, keyIdOf, sameText } from './key-format.ts';
+import { hashApiKey, keyIdOf, sameText } from './key-secret.ts';
 import { lastingAdminKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
 import { apiKeys } from './store.ts';
 import { MAX_USABLE_KEYS } from './usable-keys.ts';

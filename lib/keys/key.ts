@@ -12,8 +12,8 @@ import {
   timestamp,
   timestampInput,
 } from '../schema.ts';
-import { hashApiKey, KEY_ID, KEY_TYPES, type KeyType, newApiKey } from './key-format.ts';
 import { KEY_FORMAT } from './key-parts.ts';
+import { hashApiKey, KEY_ID, KEY_TYPES, type KeyType, newApiKey } from './key-secret.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 const ROTATION_GRACE_SECONDS = 24 * 60 * 60;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
 import type { KeyRecord } from './key.ts';
-import { sameText } from './key-format.ts';
+import { sameText } from './key-secret.ts';
 
 /*
  * Revoked tokens are stored by id. The id of a token:

@@ -5,7 +5,7 @@ import { list, uniqueList } from '../lists.ts';
 import { described, integer, oneOf, request, resource, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import type { KeyRecord } from './key.ts';
-import { environmentOf, KEY_ID } from './key-format.ts';
+import { environmentOf, KEY_ID } from './key-secret.ts';
 import { CLOCK_LEEWAY_MS } from './revoked-tokens.ts';
 
 /** Bytes of a token. */

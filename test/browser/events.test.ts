@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyIdOf } from '../../lib/keys/key-format.ts';
+import { keyIdOf } from '../../lib/keys/key-secret.ts';
 import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';

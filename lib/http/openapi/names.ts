@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import { KEY_STATUSES } from '../../keys/key.ts';
-import { KEY_TYPES } from '../../keys/key-format.ts';
+import { KEY_TYPES } from '../../keys/key-secret.ts';
 import { described, wholeNumber } from '../../schema.ts';
 import { ENVIRONMENTS } from '../../space.ts';
 import { DISABLED_REASONS, WEBHOOK_STATUSES } from '../../webhooks/webhook.ts';

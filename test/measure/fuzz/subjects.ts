@@ -2,7 +2,7 @@ import { createDemo, type Demo } from '../../../infra/local/demo.ts';
 import { startDemoReceiver } from '../../../infra/local/demo-receiver.ts';
 import type { LocalStack } from '../../../infra/local/stack.ts';
 import type { CallerType } from '../../../lib/http/operation.ts';
-import { keyIdOf } from '../../../lib/keys/key-format.ts';
+import { keyIdOf } from '../../../lib/keys/key-secret.ts';
 
 export const CALLER_TYPES = ['admin', 'live', 'test', 'read', 'token'] as const satisfies readonly CallerType[];
 

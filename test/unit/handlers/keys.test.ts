@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../lib/keys/key-format.ts';
 import { encodeBase62 } from '../../../lib/keys/key-parts.ts';
+import { newApiKey } from '../../../lib/keys/key-secret.ts';
 import { code, listed, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

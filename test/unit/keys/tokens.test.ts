@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
 import { authenticateToken } from '../../../lib/keys/authenticate.ts';
-import { newApiKey } from '../../../lib/keys/key-format.ts';
+import { newApiKey } from '../../../lib/keys/key-secret.ts';
 import { hasExpired, isTokenOf, keyIdOfToken, newTokenId, TokenId } from '../../../lib/keys/revoked-tokens.ts';
 import { parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
 import { verificationOf } from '../../../lib/keys/token-verification.ts';

@@ -1,5 +1,5 @@
 import { apiOperations } from '../../../../lib/http/operations.ts';
-import { KEY_TYPES, type KeyType } from '../../../../lib/keys/key-format.ts';
+import { KEY_TYPES, type KeyType } from '../../../../lib/keys/key-secret.ts';
 
 const ENVIRONMENTS: Record<KeyType, string> = {
   admin: 'both: <code>?environment=sandbox</code> or <code>live</code> (default)',
