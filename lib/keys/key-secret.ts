@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from '../ids.ts';
 import type { Environment } from '../space.ts';
-import { encodeBase62, KEY_FORMAT, randomBase62 } from './key-parts.ts';
+import { encodeBase62, KEY_FORMAT, randomBase62 } from './key-format.ts';
 
 export const KEY_TYPES = ['live', 'test', 'read', 'admin'] as const;
 export type KeyType = (typeof KEY_TYPES)[number];

@@ -12,7 +12,7 @@ import {
   timestamp,
   timestampInput,
 } from '../schema.ts';
-import { KEY_FORMAT } from './key-parts.ts';
+import { KEY_FORMAT } from './key-format.ts';
 import { hashApiKey, KEY_ID, KEY_TYPES, type KeyType, newApiKey } from './key-secret.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */

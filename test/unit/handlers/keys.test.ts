@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { encodeBase62 } from '../../../lib/keys/key-parts.ts';
+import { encodeBase62 } from '../../../lib/keys/key-format.ts';
 import { newApiKey } from '../../../lib/keys/key-secret.ts';
 import { code, listed, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

@@ -1,7 +1,7 @@
 import { randomBytes as random } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { encodeBase62, randomBase62 } from '../../../lib/keys/key-parts.ts';
+import { encodeBase62, randomBase62 } from '../../../lib/keys/key-format.ts';
 import { hashApiKey, KEY_TYPES, keyIdOf, newApiKey, parseApiKey, sameText } from '../../../lib/keys/key-secret.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/keys/usage.ts';
 

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { KEY_FORMAT } from '../../../../lib/keys/key-parts.ts';
+import { KEY_FORMAT } from '../../../../lib/keys/key-format.ts';
 import type { KeyType } from '../../../../lib/keys/key-secret.ts';
 import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
 import {
