@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The folders of resources. The other folders of lib/ serve all of them. */
-const RESOURCES = ['keys', 'projects', 'webhooks', 'events', 'deliveries', 'documents'];
+/** The folders of subjects. The other folders of lib/ serve all of them. */
+const SUBJECTS = ['keys', 'projects', 'audit', 'webhooks', 'events', 'deliveries', 'documents'];
 const OTHERS = ['http', 'aws', 'client'];
 
-/** The kinds of files that every resource has. `stats-store.ts` is a store. */
+/** The kinds of files that every subject can have. `stats-store.ts` is a store. */
 const KINDS = ['operations', 'handlers', 'consumers', 'store'];
 const kindOf = (file: string): string | undefined =>
   KINDS.find((kind) => new RegExp(`(^|[-/])${kind}\\.ts$`).test(file));
@@ -132,7 +132,7 @@ describe('a file of lib/', () => {
 
   it('is in the root or in a known folder', () => {
     const folders = new Set(files.map(folderOf).filter(Boolean));
-    expect([...folders].sort()).toEqual([...RESOURCES, ...OTHERS].sort());
+    expect([...folders].sort()).toEqual([...SUBJECTS, ...OTHERS].sort());
   });
 
   it('has a unique name, unless the name is a kind of file', () => {

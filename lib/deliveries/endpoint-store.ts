@@ -1,3 +1,4 @@
+import { auditEntry } from '../audit/store.ts';
 import type { Rejected } from '../aws/domain-errors.ts';
 import {
   all,
@@ -16,7 +17,6 @@ import { type Item, itemKey } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { derivedFrom } from '../ids.ts';
-import { auditEntry } from '../projects/audit-store.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/webhook-emails.ts';

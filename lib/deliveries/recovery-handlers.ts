@@ -1,10 +1,10 @@
+import type { ChangeEntry } from '../audit/audit.ts';
+import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import type { ChangeEntry } from '../projects/audit.ts';
-import { auditing } from '../projects/audit-store.ts';
 import { effectOf } from '../webhooks/change-handlers.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
@@ -6,7 +7,6 @@ import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations, Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
-import { auditing } from '../projects/audit-store.ts';
 import { projectEmails } from '../projects/email-store.ts';
 import { adminKeyCreated, adminKeyRotated, notifying } from '../projects/notices.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';

@@ -1,9 +1,9 @@
+import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import type { Caller } from '../http/caller.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { auditing } from '../projects/audit-store.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';
 import type { KeyRecord } from './key.ts';

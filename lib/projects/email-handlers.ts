@@ -1,9 +1,9 @@
+import { auditEntry, auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { auditEntry, auditing } from './audit-store.ts';
 import { emailIn, projectIn } from './confirmation.ts';
 import type { ProjectEmails } from './email-store.ts';
 import { type Email, emailOf } from './emails.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import { auditEntry } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
 import { recoveryStart } from '../deliveries/recovery-handlers.ts';
 import { newRecovery } from '../deliveries/recovery-record.ts';
 import { timestampInput } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { auditEntry } from './audit-store.ts';
 import { AfterProject, forProjects, ProjectId, webhooksOf } from './data-store.ts';
 import { projectState } from './project.ts';
 import { projects } from './store.ts';

@@ -1,3 +1,4 @@
+import { auditResource } from '../audit/audit.ts';
 import { type Item, type ItemKey, itemKey, logPartitions } from '../aws/items.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Query } from '../aws/table.ts';
@@ -11,7 +12,6 @@ import { isKept, keyResource } from '../keys/key.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import { webhookResource } from '../webhooks/webhook.ts';
-import { auditResource } from './audit.ts';
 import { projectResource } from './project.ts';
 
 /** The items of one partition of a project, and their form in an export. */

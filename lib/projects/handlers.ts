@@ -1,3 +1,5 @@
+import { AUDIT_KEPT_MS, auditResource } from '../audit/audit.ts';
+import { auditing, auditLog } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
@@ -5,8 +7,6 @@ import { page } from '../http/page.ts';
 import { Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { changedMembers } from '../json.ts';
-import { AUDIT_KEPT_MS, auditResource } from './audit.ts';
-import { auditing, auditLog } from './audit-store.ts';
 import { emailHandlers } from './email-handlers.ts';
 import { projectEmails } from './email-store.ts';
 import { MAX_MAILBOXES, withEmails } from './mailboxes.ts';

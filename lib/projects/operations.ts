@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { AuditEntryResource } from '../audit/audit.ts';
 import { ADMIN, listOf, operation, page } from '../http/operation.ts';
 import { described, timestampInput } from '../schema.ts';
-import { AuditEntryResource } from './audit.ts';
 import { ConfirmAddress, ConfirmedAddress } from './confirmation.ts';
 import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource, SendConfirmation } from './project.ts';
 

@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import type { AuditRecord } from '../audit/audit.ts';
+import { auditEntry } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { sortableId } from '../ids.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
@@ -6,8 +8,6 @@ import { apiKeys } from '../keys/store.ts';
 import { countUsable, MAX_USABLE_KEYS } from '../keys/usable-keys.ts';
 import { usableKeysOf } from '../keys/usable-keys-store.ts';
 import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
-import type { AuditRecord } from './audit.ts';
-import { auditEntry } from './audit-store.ts';
 import { AfterProject, countDeliveries, forProjects, Position, ProjectId, webhooksOf } from './data-store.ts';
 import { deleteProject, deletionResource } from './deletion-handlers.ts';
 import { deletions as deletionsIn } from './deletion-store.ts';

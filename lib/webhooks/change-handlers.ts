@@ -1,9 +1,9 @@
+import type { ChangeEntry } from '../audit/audit.ts';
 import type { Backend } from '../aws/backend.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { notFound, type Problem } from '../http/problems.ts';
 import { changedMembers } from '../json.ts';
-import type { ChangeEntry } from '../projects/audit.ts';
 import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import { webhooks } from './store.ts';

@@ -1,3 +1,4 @@
+import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import { sampleData } from '../events/data.ts';
@@ -10,7 +11,6 @@ import type { BodyViolations } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
-import { auditing } from '../projects/audit-store.ts';
 import { iso } from '../schema.ts';
 import { applyChange } from './change-handlers.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { auditLog } from '../../../lib/audit/store.ts';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { runKey } from '../../../lib/deliveries/record.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
-import { auditLog } from '../../../lib/projects/audit-store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attemptOf, newDelivery, now, recordOf, retrying } from './builders.ts';

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { auditEntry } from '../../../lib/audit/store.ts';
 import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import { firstMessage } from '../../../lib/deliveries/messages.ts';
 import { takeSlots } from '../../../lib/deliveries/rate-limit-store.ts';
@@ -10,7 +11,6 @@ import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { idempotencyRecords, REPLAY_MS } from '../../../lib/http/idempotency-store.ts';
 import { sortableId } from '../../../lib/ids.ts';
-import { auditEntry } from '../../../lib/projects/audit-store.ts';
 import { attemptOf, DAY_MS, failed, newConnection, newId, newSpace, newStoredEvent, now } from './builders.ts';
 import { newStore } from './stores.ts';
 

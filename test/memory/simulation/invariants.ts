@@ -1,4 +1,5 @@
 import type { Item } from '../../../infra/local/memory/paths.ts';
+import type { AuditRecord } from '../../../lib/audit/audit.ts';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
 import { isSuccess } from '../../../lib/deliveries/attempt.ts';
 import { SUSPECT_FOR_MS } from '../../../lib/deliveries/lanes.ts';
@@ -11,7 +12,6 @@ import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { toStoredEvent } from '../../../lib/events/store.ts';
 import { isLasting, type KeyRecord } from '../../../lib/keys/key.ts';
-import type { AuditRecord } from '../../../lib/projects/audit.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';

@@ -1,6 +1,6 @@
 import { randomBytes as random } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { auditEntry } from '../../../lib/projects/audit-store.ts';
+import { auditEntry } from '../../../lib/audit/store.ts';
 import { listed } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

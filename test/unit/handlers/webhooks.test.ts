@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { auditEntry } from '../../../lib/audit/store.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Post } from '../../../lib/deliveries/attempt.ts';
-import { auditEntry } from '../../../lib/projects/audit-store.ts';
 import { applyChange } from '../../../lib/webhooks/change-handlers.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settingsOf } from '../../../../infra/settings.ts';
+import { AUDIT_KEPT_MS } from '../../../../lib/audit/audit.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import { BUDGET_WINDOW_MS } from '../../../../lib/deliveries/budget.ts';
 import { NEXT_ADDRESS_MS } from '../../../../lib/deliveries/connect.ts';
@@ -33,7 +34,6 @@ import { operations } from '../../../../lib/http/operations.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
 import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
-import { AUDIT_KEPT_MS } from '../../../../lib/projects/audit.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/projects/email-budget.ts';
 import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
 import { MAX_WEBHOOKS } from '../../../../lib/webhooks/webhook.ts';
