@@ -3,7 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /** The folders of subjects. The other folders of lib/ serve all of them. */
-const SUBJECTS = ['keys', 'projects', 'audit', 'webhooks', 'events', 'deliveries', 'documents'];
+const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'webhooks', 'events', 'deliveries', 'documents'];
 const OTHERS = ['http', 'aws', 'client'];
 
 /** The kinds of files that every subject can have. `stats-store.ts` is a store. */
@@ -26,6 +26,8 @@ const STEPS = [
   'keys/authenticate.ts',
   'keys/last-admin-key.ts',
   'keys/token.ts',
+  'operators/delete-project.ts',
+  'operators/enable-webhooks.ts',
   'projects/notices.ts',
 ].map((name) => `lib/${name}`);
 const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', 'store'].includes(kindOf(file) ?? '');

@@ -1,6 +1,6 @@
+import type { deletionResource } from '../../lib/operators/delete-project.ts';
+import type { ProjectOperation } from '../../lib/operators/handlers.ts';
 import { visible } from '../../lib/printable.ts';
-import type { deletionResource } from '../../lib/projects/deletion-handlers.ts';
-import type { ProjectOperation } from '../../lib/projects/operator-handlers.ts';
 import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
 import { invokeFunction, OPTIONAL_STACK, outputsOf } from './deployment.ts';

@@ -4,7 +4,7 @@ import type { Template } from '../../infra/local/template.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX } from '../../lib/deployment.ts';
 import { operations } from '../../lib/http/operations.ts';
-import { SETTLE_MS } from '../../lib/projects/deletion.ts';
+import { SETTLE_MS } from '../../lib/operators/deletion.ts';
 import { runSchedule } from '../memory/simulation/scenario.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { changed } from '../support/changed.ts';

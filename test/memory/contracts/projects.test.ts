@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apiKeys } from '../../../lib/keys/store.ts';
-import { deletions } from '../../../lib/projects/deletion-store.ts';
+import { deletions } from '../../../lib/operators/deletion-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
 import { companion, newStore } from './stores.ts';

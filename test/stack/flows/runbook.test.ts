@@ -6,7 +6,7 @@ import { ops } from '../../../infra/commands/ops.ts';
 import { ServiceError } from '../../../infra/local/services/endpoints.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX } from '../../../lib/deployment.ts';
-import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
 import { changed } from '../../support/changed.ts';
 import { logEvents, matchesPattern } from '../../support/cloudwatch/logs.ts';

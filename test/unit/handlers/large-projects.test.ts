@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Item, type ItemKey, itemKey } from '../../../lib/aws/items.ts';
-import { CALL_MS } from '../../../lib/projects/data-store.ts';
-import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
-import { WORK_MS } from '../../../lib/projects/deletion-handlers.ts';
+import { WORK_MS } from '../../../lib/operators/delete-project.ts';
+import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
+import { CALL_MS } from '../../../lib/operators/store.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish } from '../../support/requests.ts';
 import { type Command, isRead } from '../../support/runtime.ts';

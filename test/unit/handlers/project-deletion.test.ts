@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { partitionsOfProject, partitionsOfWebhook } from '../../../lib/aws/partitions.ts';
-import { afterPage, SETTLE_MS } from '../../../lib/projects/deletion.ts';
-import { deleteProject } from '../../../lib/projects/deletion-handlers.ts';
-import { sectionsOf } from '../../../lib/projects/deletion-store.ts';
+import { deleteProject } from '../../../lib/operators/delete-project.ts';
+import { afterPage, SETTLE_MS } from '../../../lib/operators/deletion.ts';
+import { sectionsOf } from '../../../lib/operators/deletion-store.ts';
 import { newProject, newStoredEvent, newWebhook, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import type { Command } from '../../support/runtime.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { type DeliveryStatus, isUnderWay } from '../../../lib/deliveries/retry-schedule.ts';
-import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
-import { projectExport } from '../../../lib/projects/export-store.ts';
+import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
+import { projectExport } from '../../../lib/operators/export-store.ts';
 import { changed } from '../../support/changed.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { memoryBackend } from '../../support/memory-table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/http/operations.ts';
-import { SETTLE_MS } from '../../../lib/projects/deletion.ts';
+import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
 import { type Ceiling, ceilingOf, ceilings, REQUESTS } from './ceilings.ts';
 import { type Changing, changing, type Performed, perform, performed, type Scene } from './scene.ts';
 import { busyScene, countWork, largestItems, type Work } from './work.ts';

@@ -4,11 +4,11 @@ import type { Backend } from '../aws/backend.ts';
 import { allDone } from '../concurrency.ts';
 import { recoveryStart } from '../deliveries/recovery-handlers.ts';
 import { newRecovery } from '../deliveries/recovery-record.ts';
+import { projectState } from '../projects/project.ts';
+import { projects } from '../projects/store.ts';
 import { timestampInput } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { AfterProject, forProjects, ProjectId, webhooksOf } from './data-store.ts';
-import { projectState } from './project.ts';
-import { projects } from './store.ts';
+import { AfterProject, forProjects, ProjectId, webhooksOf } from './store.ts';
 
 /** Which webhooks to enable: those that failed deliveries disabled from `since` to `until`, of one project or of all. */
 export const EnableWebhooks = v.strictObject({

@@ -4,10 +4,10 @@ import type { Table } from '../aws/table.ts';
 import { countersOf, sumOf } from '../deliveries/stats.ts';
 import { stats } from '../deliveries/stats-store.ts';
 import { EVENT_TYPES } from '../events/types.ts';
+import { projects } from '../projects/store.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import { allWebhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { projects } from './store.ts';
 
 const STATS_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -7,14 +7,21 @@ import { generateKey, keyResource } from '../keys/key.ts';
 import { apiKeys } from '../keys/store.ts';
 import { countUsable, MAX_USABLE_KEYS } from '../keys/usable-keys.ts';
 import { usableKeysOf } from '../keys/usable-keys-store.ts';
+import {
+  EmailAddress,
+  Emails,
+  ProjectName,
+  type ProjectRecord,
+  projectResource,
+  projectState,
+} from '../projects/project.ts';
+import { projects as projectsIn } from '../projects/store.ts';
 import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
-import { AfterProject, countDeliveries, forProjects, Position, ProjectId, webhooksOf } from './data-store.ts';
-import { deleteProject, deletionResource } from './deletion-handlers.ts';
+import { deleteProject, deletionResource } from './delete-project.ts';
 import { deletions as deletionsIn } from './deletion-store.ts';
-import { EnableWebhooks, enableWebhooks } from './enable-handlers.ts';
+import { EnableWebhooks, enableWebhooks } from './enable-webhooks.ts';
 import { type ExportPosition, projectExport } from './export-store.ts';
-import { EmailAddress, Emails, ProjectName, type ProjectRecord, projectResource, projectState } from './project.ts';
-import { projects as projectsIn } from './store.ts';
+import { AfterProject, countDeliveries, forProjects, Position, ProjectId, webhooksOf } from './store.ts';
 
 const one = v.pipe(
   EmailAddress,

@@ -3,8 +3,8 @@ import { type ItemKey, itemKey, keyOf } from '../aws/items.ts';
 import { partitionsOfProject, partitionsOfWebhook } from '../aws/partitions.ts';
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Query, Table } from '../aws/table.ts';
+import type { ProjectRecord } from '../projects/project.ts';
 import { type DeletionPage, type DeletionRecord, isProvable } from './deletion.ts';
-import type { ProjectRecord } from './project.ts';
 
 /** The keys of items in one step. */
 const ITEMS_OF_STEP = 1000;

@@ -9,10 +9,10 @@ import { toState } from '../documents/store.ts';
 import { partitionsOf } from '../events/placement.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { isKept, keyResource } from '../keys/key.ts';
+import { projectResource } from '../projects/project.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import { webhookResource } from '../webhooks/webhook.ts';
-import { projectResource } from './project.ts';
 
 /** The items of one partition of a project, and their form in an export. */
 export interface Section {

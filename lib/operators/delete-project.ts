@@ -1,8 +1,8 @@
 import type { Backend } from '../aws/backend.ts';
+import { projects } from '../projects/store.ts';
 import { iso, isoOrNull } from '../schema.ts';
 import { afterPage, type DeletionRecord, waitsUntil } from './deletion.ts';
 import { deletions as deletionsIn, sectionsOf } from './deletion-store.ts';
-import { projects } from './store.ts';
 
 /** How long one call works. The caller calls again until `state` is `deleted`. */
 export const WORK_MS = 10_000;
