@@ -1,5 +1,5 @@
 import { isTest, type StoredEvent } from '../events/event.ts';
-import { recipientsOf } from '../projects/mailboxes.ts';
+import { recipientsOf } from '../projects/recipients.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';

@@ -7,7 +7,7 @@ import { optimistically } from '../concurrency.ts';
 import { projectEmails, SummaryMessage } from './email-store.ts';
 import { emailOf } from './emails.ts';
 import { inert } from './inert.ts';
-import { isSameMailbox, type Mark, markOf, recipientsOf, withMark } from './mailboxes.ts';
+import { isSameMailbox, type Mark, markOf, recipientsOf, withMark } from './recipients.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 

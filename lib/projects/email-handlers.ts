@@ -7,8 +7,8 @@ import type { Handlers } from '../http/serve.ts';
 import { emailIn, projectIn } from './confirmation.ts';
 import type { ProjectEmails } from './email-store.ts';
 import { type Email, emailOf } from './emails.ts';
-import { askableAt, isConfirmed, isSameMailbox, markOf, recipientsOf, withMailbox } from './mailboxes.ts';
 import { type ProjectRecord, projectState, TEST_EMAIL_INTERVAL_MS } from './project.ts';
+import { askableAt, isConfirmed, isSameMailbox, markOf, recipientsOf, withMailbox } from './recipients.ts';
 
 type EmailOperation = 'sendTestEmail' | 'confirmEmail' | 'sendConfirmation' | 'confirmAddress';
 

@@ -22,8 +22,8 @@ import {
   withEmail,
 } from './email-budget.ts';
 import { dashboardOf, type Email } from './emails.ts';
-import { isPending, recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
+import { isPending, recipientsOf } from './recipients.ts';
 import { projects as projectsIn } from './store.ts';
 import { summaryOf } from './summary.ts';
 

@@ -9,9 +9,9 @@ import type { Handlers } from '../http/serve.ts';
 import { changedMembers } from '../json.ts';
 import { emailHandlers } from './email-handlers.ts';
 import { projectEmails } from './email-store.ts';
-import { MAX_MAILBOXES, withEmails } from './mailboxes.ts';
 import { notifying, projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource } from './project.ts';
+import { MAX_MAILBOXES, withEmails } from './recipients.ts';
 
 export function projectHandlers(backend: Backend): Handlers<'project'> {
   const { table, clock, random, variables } = backend;

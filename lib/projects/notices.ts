@@ -7,8 +7,8 @@ import type { KeyRecord } from '../keys/key.ts';
 import type { ProjectEmails } from './email-store.ts';
 import { type Email, emailOf, emailTime } from './emails.ts';
 import { inert } from './inert.ts';
-import { recipientsOf } from './mailboxes.ts';
 import type { ProjectRecord } from './project.ts';
+import { recipientsOf } from './recipients.ts';
 
 /** A change that the owners of a project are notified of, because an attacker would make it. */
 export interface Notice {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { bucketOf } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
 import { described, iso, isoOrNull, request, resource, text, timestamp } from '../schema.ts';
-import { askedAtOf, isConfirmed, type Mailbox, markOf, UNDELIVERABLE } from './mailboxes.ts';
+import { askedAtOf, isConfirmed, type Mailbox, markOf, UNDELIVERABLE } from './recipients.ts';
 
 /** The maximum number of notification addresses of a project. */
 const MAX_EMAILS = 5;

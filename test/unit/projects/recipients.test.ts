@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { sealCursor } from '../../../lib/http/cursor.ts';
 import { sortableId } from '../../../lib/ids.ts';
 import { confirmationToken, emailIn, projectIn } from '../../../lib/projects/confirmation.ts';
-import { askableAt, isConfirmed, markOf, recipientsOf, withEmails, withMark } from '../../../lib/projects/mailboxes.ts';
+import {
+  askableAt,
+  isConfirmed,
+  markOf,
+  recipientsOf,
+  withEmails,
+  withMark,
+} from '../../../lib/projects/recipients.ts';
 import { newProject, now } from '../../memory/contracts/builders.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
