@@ -1,4 +1,4 @@
 import { entry } from '../lib/aws/backend.ts';
-import { emailConsumer } from '../lib/projects/consumers.ts';
+import { emailConsumer } from '../lib/emails/consumers.ts';
 
 export const { create, handler } = entry(emailConsumer);

@@ -9,7 +9,7 @@ import { Construct } from 'constructs';
 import { MAX_QUEUE_DELAY_SECONDS, RETRY_DELAYS_SECONDS } from '../lib/deliveries/retry-schedule.ts';
 import { EVENTS_SET_ASIDE, HANDLING_FAILURES, METRICS_SERVICE } from '../lib/deployment.ts';
 import { MAX_LEASE_SECONDS } from '../lib/documents/connections.ts';
-import { EMAIL_WINDOW_MS } from '../lib/projects/email-budget.ts';
+import { EMAIL_WINDOW_MS } from '../lib/emails/email-budget.ts';
 import {
   errorShareOf,
   failedShareOf,

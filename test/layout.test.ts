@@ -3,7 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /** The folders of subjects. The other folders of lib/ serve all of them. */
-const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'webhooks', 'events', 'deliveries', 'documents'];
+const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'emails', 'webhooks', 'events', 'deliveries', 'documents'];
 const OTHERS = ['http', 'aws', 'client'];
 
 /** The kinds of files that every subject can have. `stats-store.ts` is a store. */
@@ -20,6 +20,8 @@ const STEPS = [
   'deliveries/http-post.ts',
   'deliveries/outage.ts',
   'documents/pages.ts',
+  'emails/notices.ts',
+  'emails/send.ts',
   'http/page.ts',
   'http/serve.ts',
   'http/static.ts',
@@ -28,7 +30,6 @@ const STEPS = [
   'keys/token.ts',
   'operators/delete-project.ts',
   'operators/enable-webhooks.ts',
-  'projects/notices.ts',
 ].map((name) => `lib/${name}`);
 const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', 'store'].includes(kindOf(file) ?? '');
 const hasEffects = (file: string): boolean => ofKindWithEffects(file) || STEPS.includes(file);

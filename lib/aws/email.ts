@@ -1,7 +1,7 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { allDone } from '../concurrency.ts';
-import type { Email } from '../projects/emails.ts';
-import { emailText } from '../projects/inert.ts';
+import type { Email } from '../emails/compose.ts';
+import { emailText } from '../emails/inert.ts';
 import { domainError } from './domain-errors.ts';
 import { failureReporter } from './log.ts';
 import { newVariable, type Runtime, variable } from './runtime.ts';
@@ -41,7 +41,7 @@ export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log
   };
 }
 
-/** The tag of an email that names its project. `projects/consumers.ts` reads it. */
+/** The tag of an email that names its project. `emails/consumers.ts` reads it. */
 const PROJECT_TAG = 'project';
 
 /** Whether SES rejects this email, and would reject it again. */

@@ -11,7 +11,7 @@ import type { Space } from '../space.ts';
 /*
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
- *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/projects/email-budget.ts)
+ *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/emails/email-budget.ts)
  *   all projects          Query     PROJECTS#ALL             <prj>        (for operators)
  *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; keys/store.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk

@@ -1,6 +1,6 @@
 import type { Backend } from '../aws/backend.ts';
 import { variable } from '../aws/runtime.ts';
-import { projectEmails } from '../projects/email-store.ts';
+import { projectEmails } from '../emails/send.ts';
 import { type Endpoints, endpoints } from './endpoint-store.ts';
 import type { HttpPost } from './http-post.ts';
 import type { Lane } from './lanes.ts';

@@ -1,6 +1,6 @@
+import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, type Part } from '../emails/compose.ts';
+import { inert, inertSubject } from '../emails/inert.ts';
 import type { StoredEvent } from '../events/event.ts';
-import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, type Part } from '../projects/emails.ts';
-import { inert, inertSubject } from '../projects/inert.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
+import { adminKeyCreated, adminKeyRotated, notifying } from '../emails/notices.ts';
+import { projectEmails } from '../emails/send.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations, Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { isJsonObject } from '../json.ts';
-import { projectEmails } from '../projects/email-store.ts';
-import { adminKeyCreated, adminKeyRotated, notifying } from '../projects/notices.ts';
 import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
 import { isAllowed } from './allowlist.ts';
 import { generateKey, isKept, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';

@@ -1,12 +1,12 @@
 import { auditEntry, auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
+import { type Email, emailOf } from '../emails/compose.ts';
+import { emailIn, projectIn } from '../emails/confirmation.ts';
+import type { ProjectEmails } from '../emails/send.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { emailIn, projectIn } from './confirmation.ts';
-import type { ProjectEmails } from './email-store.ts';
-import { type Email, emailOf } from './emails.ts';
 import { type ProjectRecord, projectState, TEST_EMAIL_INTERVAL_MS } from './project.ts';
 import { askableAt, isConfirmed, isSameMailbox, markOf, recipientsOf, withMailbox } from './recipients.ts';
 

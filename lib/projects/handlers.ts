@@ -2,14 +2,14 @@ import { AUDIT_KEPT_MS, auditResource } from '../audit/audit.ts';
 import { auditing, auditLog } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
+import { notifying, projectChanged } from '../emails/notices.ts';
+import { projectEmails } from '../emails/send.ts';
 import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { changedMembers } from '../json.ts';
 import { emailHandlers } from './email-handlers.ts';
-import { projectEmails } from './email-store.ts';
-import { notifying, projectChanged } from './notices.ts';
 import { type ProjectRecord, projectResource } from './project.ts';
 import { MAX_MAILBOXES, withEmails } from './recipients.ts';
 

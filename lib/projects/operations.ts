@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { AuditEntryResource } from '../audit/audit.ts';
+import { ConfirmAddress, ConfirmedAddress } from '../emails/confirmation.ts';
 import { ADMIN, listOf, operation, page } from '../http/operation.ts';
 import { described, timestampInput } from '../schema.ts';
-import { ConfirmAddress, ConfirmedAddress } from './confirmation.ts';
 import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource, SendConfirmation } from './project.ts';
 
 const project = { function: 'project', callers: ADMIN } as const;

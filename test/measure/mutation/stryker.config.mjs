@@ -13,7 +13,7 @@ export const strykerPlugins = [declareValuePlugin(PluginKind.Ignore, 'descriptio
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   mutate: [
-    'lib/{keys,projects,audit,operators,webhooks,events,deliveries,documents}/**/!(operations|store|*-store|consumers|*-consumers).ts',
+    'lib/{keys,projects,audit,operators,emails,webhooks,events,deliveries,documents}/**/!(operations|store|*-store|consumers|*-consumers).ts',
   ],
   testRunner: 'vitest',
   vitest: { configFile: 'test/measure/mutation/vitest.config.ts', related: false },

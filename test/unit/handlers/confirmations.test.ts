@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
+import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/emails/email-budget.ts';
 import { MAX_MAILBOXES } from '../../../lib/projects/recipients.ts';
 import { code, listed } from '../../support/documents.ts';
 import { memoryService, tokensIn } from '../../support/memory-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
+import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../lib/emails/email-budget.ts';
 import { listed } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publish } from '../../support/requests.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EMAIL_WINDOW_MS } from '../../../lib/projects/email-budget.ts';
-import { inert } from '../../../lib/projects/inert.ts';
+import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
+import { inert } from '../../../lib/emails/inert.ts';
 import { memoryService } from '../../support/memory-service.ts';
 
 const MINUTE_MS = 60_000;

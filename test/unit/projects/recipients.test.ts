@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { confirmationToken, emailIn, projectIn } from '../../../lib/emails/confirmation.ts';
 import { sealCursor } from '../../../lib/http/cursor.ts';
 import { sortableId } from '../../../lib/ids.ts';
-import { confirmationToken, emailIn, projectIn } from '../../../lib/projects/confirmation.ts';
 import {
   askableAt,
   isConfirmed,

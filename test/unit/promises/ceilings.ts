@@ -1,4 +1,4 @@
-import { MAX_EMAILS } from '../../../lib/projects/email-budget.ts';
+import { MAX_EMAILS } from '../../../lib/emails/email-budget.ts';
 import type { Performed } from './scene.ts';
 import { BUDGET, SKIPPED, SUBSCRIBED, type Work } from './work.ts';
 

@@ -27,6 +27,7 @@ import { CYCLE_MS } from '../../../../lib/documents/cycle.ts';
 import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../../../../lib/documents/document.ts';
 import { MAX_KEY_LENGTH, MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
 import { MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
+import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/emails/email-budget.ts';
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
 import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
 import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
@@ -34,7 +35,6 @@ import { operations } from '../../../../lib/http/operations.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
 import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
-import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/projects/email-budget.ts';
 import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
 import { MAX_WEBHOOKS } from '../../../../lib/webhooks/webhook.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { openCursor, sealCursor } from '../http/cursor.ts';
 import { type Random, SORTABLE } from '../ids.ts';
 import { described, request, resource } from '../schema.ts';
-import { type Email, type EmailContext, emailOf, emailTime } from './emails.ts';
+import { type Email, type EmailContext, emailOf, emailTime } from './compose.ts';
 import { inert } from './inert.ts';
 
 /** How long the link of a confirmation email works. */

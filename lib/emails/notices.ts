@@ -4,11 +4,11 @@ import { credentialOf } from '../http/caller.ts';
 import { Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { KeyRecord } from '../keys/key.ts';
-import type { ProjectEmails } from './email-store.ts';
-import { type Email, emailOf, emailTime } from './emails.ts';
+import type { ProjectRecord } from '../projects/project.ts';
+import { recipientsOf } from '../projects/recipients.ts';
+import { type Email, emailOf, emailTime } from './compose.ts';
 import { inert } from './inert.ts';
-import type { ProjectRecord } from './project.ts';
-import { recipientsOf } from './recipients.ts';
+import type { ProjectEmails } from './send.ts';
 
 /** A change that the owners of a project are notified of, because an attacker would make it. */
 export interface Notice {

@@ -4,10 +4,10 @@ import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
-import { projectEmails, SummaryMessage } from './email-store.ts';
-import { emailOf } from './emails.ts';
+import { isSameMailbox, type Mark, markOf, recipientsOf, withMark } from '../projects/recipients.ts';
+import { emailOf } from './compose.ts';
 import { inert } from './inert.ts';
-import { isSameMailbox, type Mark, markOf, recipientsOf, withMark } from './recipients.ts';
+import { projectEmails, SummaryMessage } from './send.ts';
 
 const recipients = v.array(v.object({ emailAddress: v.string() }));
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
+import { dashboardOf } from '../../../lib/emails/compose.ts';
 import {
   confirmed,
   EMAIL_WINDOW_MS,
@@ -13,10 +14,9 @@ import {
   reserved,
   summarized,
   withEmail,
-} from '../../../lib/projects/email-budget.ts';
-import { projectEmails, type SummaryMessage } from '../../../lib/projects/email-store.ts';
-import { dashboardOf } from '../../../lib/projects/emails.ts';
-import { adminKeyCreated, noticeEmail } from '../../../lib/projects/notices.ts';
+} from '../../../lib/emails/email-budget.ts';
+import { adminKeyCreated, noticeEmail } from '../../../lib/emails/notices.ts';
+import { projectEmails, type SummaryMessage } from '../../../lib/emails/send.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';

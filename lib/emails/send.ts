@@ -7,6 +7,10 @@ import { queue } from '../aws/queue.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { baseUrlOf } from '../http/base-url.ts';
+import type { ProjectRecord } from '../projects/project.ts';
+import { isPending, recipientsOf } from '../projects/recipients.ts';
+import { projects as projectsIn } from '../projects/store.ts';
+import { dashboardOf, type Email } from './compose.ts';
 import { confirmationEmail, confirmationToken } from './confirmation.ts';
 import {
   confirmed,
@@ -21,10 +25,6 @@ import {
   type Told,
   withEmail,
 } from './email-budget.ts';
-import { dashboardOf, type Email } from './emails.ts';
-import type { ProjectRecord } from './project.ts';
-import { isPending, recipientsOf } from './recipients.ts';
-import { projects as projectsIn } from './store.ts';
 import { summaryOf } from './summary.ts';
 
 /** The time for which an unused budget is kept. During an outage, a summary waits longer than the window. */

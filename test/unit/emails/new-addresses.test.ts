@@ -11,7 +11,7 @@ import {
   summarized,
   type Told,
   withEmail,
-} from '../../../lib/projects/email-budget.ts';
+} from '../../../lib/emails/email-budget.ts';
 import { now } from '../../memory/contracts/builders.ts';
 
 const full = [0, 1, 2, 3, 4].reduce<EmailBudget>((budget, i) => withEmail(budget, now + i), EMPTY_BUDGET);
