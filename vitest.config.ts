@@ -10,12 +10,12 @@ export const LONG = [
   'test/stack/flows/{alarms,content,runbook}.test.ts',
   'test/stack/local/{kept,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
-  'test/unit/http/limits.test.ts',
+  'test/unit/api/limits.test.ts',
   'test/unit/site/docs/{engine,receivers,replica,snippets}.test.ts',
 ];
 
 /** Slow files. They start first, so that a worker does not run one of them alone at the end. */
-const EARLY = /\/(flows|upgrades)\/|\/planted-bugs|\/long\/smoke|\/http\/limits/;
+const EARLY = /\/(flows|upgrades)\/|\/planted-bugs|\/long\/smoke|\/api\/limits/;
 /** Files with long histories. They start last, because `replay.ts` repeats only commands that are new to a worker. */
 const LATE = /\/simulation\/simulation|\/grants|\/handlers\/(lists|emails)/;
 

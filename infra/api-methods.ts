@@ -1,14 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import { methodsOf, operationsByPath } from '../lib/api/operations.ts';
 import { CORS_ALLOWED, PREFLIGHT_SECONDS } from '../lib/http/headers.ts';
 import { allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
-import { methodsOf, operationsByPath } from '../lib/http/operations.ts';
 import type { Functions } from './functions.ts';
 
 const PUBLIC: apigateway.MethodOptions = { authorizationType: apigateway.AuthorizationType.NONE };
 
 /**
- * Adds the methods of lib/http/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
+ * Adds the methods of lib/api/operations.ts below the root, and HEAD to every GET. The authorizer protects all methods except
  * public operations and preflight requests. Unsupported methods of a path need a credential too, because API Gateway cannot
  * throttle `ANY`. The function of the pages responds to them with 405 and `Allow`. A mock integration would choose its template
  * by content type.

@@ -4,7 +4,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { allOperations } from '../lib/http/operations.ts';
+import { allOperations } from '../lib/api/operations.ts';
 import { addMethods } from './api-methods.ts';
 import type { Functions } from './functions.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
@@ -22,7 +22,7 @@ export interface ApiProps {
   functions: Functions;
 }
 
-/** The REST API: one method for every operation of lib/http/operations.ts, behind the authorizer unless anyone may call it. */
+/** The REST API: one method for every operation of lib/api/operations.ts, behind the authorizer unless anyone may call it. */
 export class Api extends Construct {
   readonly restApi: apigateway.RestApi;
   readonly accessLog: LogGroup;

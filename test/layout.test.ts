@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 /** The folders of subjects. The other folders of lib/ serve all of them. */
 const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'emails', 'webhooks', 'events', 'deliveries', 'documents'];
-const OTHERS = ['http', 'aws', 'client'];
+const OTHERS = ['api', 'http', 'aws', 'client'];
 
 /** The kinds of files that every subject can have. `stats-store.ts` is a store. */
 const KINDS = ['operations', 'handlers', 'consumers', 'store'];
@@ -12,6 +12,7 @@ const kindOf = (file: string): string | undefined =>
   KINDS.find((kind) => new RegExp(`(^|[-/])${kind}\\.ts$`).test(file));
 /** All other files with effects. Each performs the effects of a rule in their order. */
 const STEPS = [
+  'api/authorizer.ts',
   'concurrency.ts',
   'deliveries/addresses.ts',
   'deliveries/connect.ts',

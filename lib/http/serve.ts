@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
+import { type OperationId, type OperationOf, type Operations, operationAt } from '../api/operations.ts';
 import type { Backend } from '../aws/backend.ts';
 import type { Write } from '../aws/writes.ts';
 import { ConflictError, UnavailableError } from '../errors.ts';
@@ -14,7 +15,6 @@ import {
   type StoredResponse,
 } from './idempotency-store.ts';
 import { type ApiFunction, allowsCrossOrigin, callersText, isPublishing, type Operation } from './operation.ts';
-import { type OperationId, type OperationOf, type Operations, operationAt } from './operations.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
 import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
 

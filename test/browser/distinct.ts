@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { schemaNameOf } from '../../lib/api/openapi/schemas.ts';
 import { LATENCY_BOUNDS_MS } from '../../lib/deliveries/latency.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
-import { schemaNameOf } from '../../lib/http/openapi/schemas.ts';
 import { openApi, pathOf } from '../support/openapi.ts';
 
 /*

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readRoutes } from '../../infra/local/gateway/routes.ts';
 import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
 import { ACCOUNT } from '../../infra/local/template.ts';
-import { allOperations, methodsOf, operationsByPath } from '../../lib/http/operations.ts';
+import { allOperations, methodsOf, operationsByPath } from '../../lib/api/operations.ts';
 import { SHARES, shareKeyOf } from '../../lib/projects/project.ts';
 import { apiKeys, readTemplate } from '../stack/local/gateway.ts';
 import { resourcesOf } from './resources.ts';

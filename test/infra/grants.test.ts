@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest';
 import type { MappingProperties } from '../../infra/local/lambda/event-sources.ts';
 import type { Template } from '../../infra/local/template.ts';
+import { operations } from '../../lib/api/operations.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { SET_ASIDE_PREFIX } from '../../lib/deployment.ts';
-import { operations } from '../../lib/http/operations.ts';
 import { SETTLE_MS } from '../../lib/operators/deletion.ts';
 import { runSchedule } from '../memory/simulation/scenario.ts';
 import { readTemplate } from '../stack/local/gateway.ts';

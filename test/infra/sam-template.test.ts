@@ -4,7 +4,7 @@ import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { METHODS, readRoutes } from '../../infra/local/gateway/routes.ts';
 import { listenAddresses } from '../../infra/local/sam/addresses.ts';
 import { functionName, samTemplate } from '../../infra/local/sam/template.ts';
-import { allOperations, methodsOf } from '../../lib/http/operations.ts';
+import { allOperations, methodsOf } from '../../lib/api/operations.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 

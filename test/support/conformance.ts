@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'; // a tenth of the time of `expect`, which counts for the calls of all tests
 import { METHODS } from '../../infra/local/gateway/routes.ts';
-import { operationsByPath } from '../../lib/http/operations.ts';
+import { operationsByPath } from '../../lib/api/operations.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from '../../lib/http/problems.ts';
 import { openApi, pathOf, violationsOf } from './openapi.ts';
 import type { Answer } from './service.ts';

@@ -11,13 +11,13 @@ import type {
 import { expect } from 'vitest';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { Item } from '../../infra/local/memory/paths.ts';
+import { allOperations, operationAt } from '../../lib/api/operations.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
 import type { ItemKind } from '../../lib/deployment.ts';
 import type { Email } from '../../lib/emails/compose.ts';
 import { COMMON_HEADERS } from '../../lib/http/headers.ts';
-import { allOperations, operationAt } from '../../lib/http/operations.ts';
 import { methodNotAllowed, Problem, type ProblemCode, problemResult } from '../../lib/http/problems.ts';
 import { proxyEvent } from '../unit/http/builders.ts';
 import { afterFile } from './after-file.ts';

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { openApiDocument } from '../../lib/http/openapi/openapi-document.ts';
-import { operationsByPath } from '../../lib/http/operations.ts';
+import { openApiDocument } from '../../lib/api/openapi/openapi-document.ts';
+import { operationsByPath } from '../../lib/api/operations.ts';
 
 /** The OpenAPI document with closed objects, so that an undocumented member is a violation. The data of events stays open. */
 export const openApi = closed(openApiDocument('https://api.example.com'));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
-import { openApiDocument } from '../../../lib/http/openapi/openapi-document.ts';
+import { openApiDocument } from '../../../lib/api/openapi/openapi-document.ts';
 import { bundleOptions } from '../../bundle.ts';
 import { localDirectory, projectRoot } from '../../project-root.ts';
 

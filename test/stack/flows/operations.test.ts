@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
+import { EXAMPLES } from '../../../lib/api/openapi/examples.ts';
+import { apiOperations, type OperationId, operations } from '../../../lib/api/operations.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
-import { apiOperations, type OperationId, operations } from '../../../lib/http/operations.ts';
 import { createWebhook } from '../../support/requests.ts';
 import { type Client, FAST_DELAYS, useService } from '../../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { apiOperations } from '../../../lib/api/operations.ts';
 import { isRepeatable, takesKey } from '../../../lib/client/repeats.ts';
-import { apiOperations } from '../../../lib/http/operations.ts';
 
 it('sends an Idempotency-Key to exactly the operations that support it', () => {
   const names = (takes: (operation: (typeof apiOperations)[number]) => boolean) =>

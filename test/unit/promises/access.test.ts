@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/api/operations.ts';
 import type { CallerType } from '../../../lib/http/operation.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import type { Permission } from '../../../lib/keys/token.ts';
 import { code, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../../lib/http/operations.ts';
+import { operations } from '../../../lib/api/operations.ts';
 import { canceled, code, listed } from '../../support/documents.ts';
 import type { Client } from '../../support/service.ts';
 import { type Changing, changing, newScene, perform, type Scene, withoutEffect } from './scene.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/api/operations.ts';
 import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import {
   type Changing,
   changing,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../../lib/http/operations.ts';
+import { operations } from '../../../lib/api/operations.ts';
 import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
 import { type Ceiling, ceilingOf, ceilings, REQUESTS } from './ceilings.ts';
 import { type Changing, changing, type Performed, perform, performed, type Scene } from './scene.ts';

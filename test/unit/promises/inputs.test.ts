@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../../../lib/api/openapi/examples.ts';
+import type { Parameter } from '../../../lib/api/openapi/openapi-document.ts';
+import { operations } from '../../../lib/api/operations.ts';
 import { MAX_KNOWN } from '../../../lib/documents/sync.ts';
-import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
-import type { Parameter } from '../../../lib/http/openapi/openapi-document.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import { openApi, violationsOf } from '../../support/openapi.ts';
 import { bodyOf, changing, newScene, type Performed, perform, performed, withoutEffect } from './scene.ts';
 

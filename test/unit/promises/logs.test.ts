@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../../lib/http/operations.ts';
+import { operations } from '../../../lib/api/operations.ts';
 import { CONTENT, changing, newScene, perform, type Scene } from './scene.ts';
 
 const DELIVERY = ['project_id', 'environment', 'webhook_id', 'event_id', 'run', 'attempt'];

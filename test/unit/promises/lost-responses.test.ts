@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/api/operations.ts';
 import { isRepeatable } from '../../../lib/client/repeats.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import type { Answer, Client } from '../../support/service.ts';
 import { bodyOf, type Changing, changing, newScene, perform, plainJson, type Scene, stateOf } from './scene.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/api/operations.ts';
 import { firstMessage } from '../../../lib/deliveries/messages.ts';
 import { pageMessage, RECOVERY_DELAY_SECONDS } from '../../../lib/deliveries/recovery-record.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import { MAX_WEBHOOKS } from '../../../lib/webhooks/webhook.ts';
 import { queueRecord } from '../../support/entries.ts';
 import type { Answer } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../../lib/http/operations.ts';
+import { operations } from '../../../lib/api/operations.ts';
 import { type Changing, changing, newScene, perform, stateOf } from './scene.ts';
 
 const WRITES = ['Put', 'Update', 'Delete', 'TransactWrite'];

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { type OperationId, operations } from '../../../lib/api/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
-import { type OperationId, operations } from '../../../lib/http/operations.ts';
 import { memoryService, tokensIn } from '../../support/memory-service.ts';
 import type { Answer, Client } from '../../support/service.ts';
 

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
+import type { OperationId, Operations } from '../../../../lib/api/operations.ts';
 import { takesKey } from '../../../../lib/client/repeats.ts';
 import { createLimiter } from '../../../../lib/concurrency.ts';
-import type { OperationId, Operations } from '../../../../lib/http/operations.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { parseJson } from './parse-json.ts';
 

@@ -1,5 +1,5 @@
+import { ADVICE } from '../../../../lib/api/openapi/advice.ts';
 import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
-import { ADVICE } from '../../../../lib/http/openapi/advice.ts';
 import { PROBLEMS, type ProblemCode } from '../../../../lib/http/problems.ts';
 import type { Article } from './guides.ts';
 import { inline } from './html.ts';

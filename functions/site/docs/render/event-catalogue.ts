@@ -1,7 +1,7 @@
+import { EXAMPLE_EVENTS } from '../../../../lib/api/openapi/examples.ts';
+import { jsonSchemaOf } from '../../../../lib/api/openapi/schemas.ts';
 import { EVENT_DATA } from '../../../../lib/events/data.ts';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../../../lib/events/types.ts';
-import { EXAMPLE_EVENTS } from '../../../../lib/http/openapi/examples.ts';
-import { jsonSchemaOf } from '../../../../lib/http/openapi/schemas.ts';
 import { anchorOf, code, inline } from './html.ts';
 import { membersOf } from './members.ts';
 

@@ -1,4 +1,4 @@
-import { apiOperations } from '../../../../lib/http/operations.ts';
+import { apiOperations } from '../../../../lib/api/operations.ts';
 import { KEY_TYPES, type KeyType } from '../../../../lib/keys/key-secret.ts';
 
 const ENVIRONMENTS: Record<KeyType, string> = {

@@ -1,4 +1,4 @@
-import { type JsonSchema, namedSchemas } from '../../../../lib/http/openapi/schemas.ts';
+import { type JsonSchema, namedSchemas } from '../../../../lib/api/openapi/schemas.ts';
 import { escaped, inline } from './html.ts';
 
 const named = namedSchemas() as Record<string, JsonSchema>;

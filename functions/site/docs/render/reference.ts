@@ -1,5 +1,5 @@
-import { openApiDocument, type Parameter } from '../../../../lib/http/openapi/openapi-document.ts';
-import type { JsonSchema } from '../../../../lib/http/openapi/schemas.ts';
+import { openApiDocument, type Parameter } from '../../../../lib/api/openapi/openapi-document.ts';
+import type { JsonSchema } from '../../../../lib/api/openapi/schemas.ts';
 import { BASE_URL } from '../../../../lib/http/static.ts';
 import type { Article } from './guides.ts';
 import { anchorOf, code, escaped, inline } from './html.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changelog, changelogFeed } from '../../../../functions/site/docs/render/changelog.ts';
-import { openApiDocument } from '../../../../lib/http/openapi/openapi-document.ts';
+import { openApiDocument } from '../../../../lib/api/openapi/openapi-document.ts';
 import { VERSION } from '../../../../lib/version.ts';
 
 const text = readFileSync('CHANGELOG.md', 'utf8');

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settingsOf } from '../../../../infra/settings.ts';
+import { operations } from '../../../../lib/api/operations.ts';
 import { AUDIT_KEPT_MS } from '../../../../lib/audit/audit.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import { BUDGET_WINDOW_MS } from '../../../../lib/deliveries/budget.ts';
@@ -31,7 +32,6 @@ import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/emails/email-budget
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
 import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
 import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
-import { operations } from '../../../../lib/http/operations.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
 import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';

@@ -1,5 +1,5 @@
+import { EXAMPLE_IDS } from '../../http/path-parameters.ts';
 import type { OperationOf } from '../operations.ts';
-import { EXAMPLE_IDS } from '../path-parameters.ts';
 import { at, type Example } from './access-examples.ts';
 
 export const document = {

@@ -4,10 +4,10 @@ import { DocumentResource } from '../../documents/document.ts';
 import { sampleData } from '../../events/data.ts';
 import { EventResource } from '../../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
+import { listOf as schemaOfList } from '../../http/operation.ts';
+import { EXAMPLE_IDS } from '../../http/path-parameters.ts';
 import { WebhookResource, WebhookWithSecret } from '../../webhooks/webhook.ts';
-import { listOf as schemaOfList } from '../operation.ts';
 import { type OperationId, operations } from '../operations.ts';
-import { EXAMPLE_IDS } from '../path-parameters.ts';
 import { AT, accessExamples, accessSchemas, at, type Example, listOf } from './access-examples.ts';
 import { document, documentExamples } from './document-examples.ts';
 

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
+import { listOf } from '../../http/operation.ts';
+import { PROBLEMS } from '../../http/problems.ts';
 import { KEY_STATUSES } from '../../keys/key.ts';
 import { KEY_TYPES } from '../../keys/key-secret.ts';
 import { described, wholeNumber } from '../../schema.ts';
 import { ENVIRONMENTS } from '../../space.ts';
 import { DISABLED_REASONS, WEBHOOK_STATUSES } from '../../webhooks/webhook.ts';
-import { listOf } from '../operation.ts';
 import { allOperations } from '../operations.ts';
-import { PROBLEMS } from '../problems.ts';
 
 /** An error response (RFC 9457), as lib/http/problems.ts writes it. */
 const Problem = v.object({

@@ -3,10 +3,6 @@ import { deliveryOperations } from '../../deliveries/operations.ts';
 import { documentOperations } from '../../documents/operations.ts';
 import { eventOperations } from '../../events/operations.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
-import { keyOperations, tokenOperations } from '../../keys/operations.ts';
-import { projectOperations } from '../../projects/operations.ts';
-import { VERSION } from '../../version.ts';
-import { webhookOperations } from '../../webhooks/operations.ts';
 import {
   callersText,
   chosenEnvironment,
@@ -14,7 +10,11 @@ import {
   KIB,
   MAX_BODY_BYTES,
   type Operation,
-} from '../operation.ts';
+} from '../../http/operation.ts';
+import { keyOperations, tokenOperations } from '../../keys/operations.ts';
+import { projectOperations } from '../../projects/operations.ts';
+import { VERSION } from '../../version.ts';
+import { webhookOperations } from '../../webhooks/operations.ts';
 import type { OperationId } from '../operations.ts';
 import { EXAMPLES } from './examples.ts';
 import { delivered } from './openapi-events.ts';

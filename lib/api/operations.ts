@@ -1,10 +1,10 @@
 import { deliveryOperations } from '../deliveries/operations.ts';
 import { documentOperations } from '../documents/operations.ts';
 import { eventOperations } from '../events/operations.ts';
+import { type ApiFunction, allowsCrossOrigin, type Operation, operation } from '../http/operation.ts';
 import { keyOperations, tokenOperations } from '../keys/operations.ts';
 import { projectOperations } from '../projects/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
-import { type ApiFunction, allowsCrossOrigin, type Operation, operation } from './operation.ts';
 
 /** Every operation for programs. */
 export const operations = {

@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.ts';
-import { PROBLEMS, type ProblemCode } from '../problems.ts';
+import type { Operation } from '../../http/operation.ts';
+import { PROBLEMS, type ProblemCode } from '../../http/problems.ts';
 
 /** The cause and the solution of each code, for the page `/docs/errors`. Code is in backticks. */
 export const ADVICE: Readonly<Record<ProblemCode, string>> = {

@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
-import { problemHeaders } from '../headers.ts';
-import type { Operation } from '../operation.ts';
+import { problemHeaders } from '../../http/headers.ts';
+import type { Operation } from '../../http/operation.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody } from '../../http/problems.ts';
 import { apiOperations, type OperationId } from '../operations.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemBody } from '../problems.ts';
 import { ADVICE, codesOf } from './advice.ts';
 import { EXAMPLE_REQUEST_ID, EXAMPLES } from './examples.ts';
 import { jsonSchemaOf, refTo } from './schemas.ts';

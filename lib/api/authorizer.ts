@@ -2,16 +2,16 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Stat
 import type { Backend } from '../aws/backend.ts';
 import { variable } from '../aws/runtime.ts';
 import { secondsOverBudget } from '../deliveries/budget.ts';
+import { mayCall } from '../http/caller.ts';
+import { type CallerType, callersText, type Operation } from '../http/operation.ts';
+import { PROBLEMS } from '../http/problems.ts';
 import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
 import { apiKeys, keysWithProject } from '../keys/store.ts';
 import { MAX_TOKEN_BYTES } from '../keys/token.ts';
 import { useToRecord } from '../keys/usage.ts';
 import { projectState, shareKeyOf } from '../projects/project.ts';
-import { mayCall } from './caller.ts';
-import { type CallerType, callersText, type Operation } from './operation.ts';
 import { operationAt } from './operations.ts';
-import { PROBLEMS } from './problems.ts';
 
 /** A REQUEST authorizer. It reads the key with its project, and nothing for malformed credentials. */
 export function authorizer(backend: Backend) {

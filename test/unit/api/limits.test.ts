@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
+import { EXAMPLES } from '../../../lib/api/openapi/examples.ts';
+import { type OperationId, operations } from '../../../lib/api/operations.ts';
 import { sampleData } from '../../../lib/events/data.ts';
-import { EXAMPLES } from '../../../lib/http/openapi/examples.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
-import { type OperationId, operations } from '../../../lib/http/operations.ts';
 import { Problem, problemResult } from '../../../lib/http/problems.ts';
 import { type BodyViolations, parseRequest } from '../../../lib/http/request.ts';
 import { keyViolations } from '../../../lib/keys/handlers.ts';
 import { webhookViolations } from '../../../lib/webhooks/handlers.ts';
 import { costlyBodies } from '../../support/adversarial.ts';
 import { useSteps } from '../../support/steps.ts';
-import { posting, proxyEvent } from './builders.ts';
+import { posting, proxyEvent } from '../http/builders.ts';
 
 /** Large enough that a check of every pair, or a violation of every item, exceeds both limits. */
 const BODY_BYTES = 16 * 1024;
