@@ -31,6 +31,7 @@ const STEPS = [
   'keys/token.ts',
   'operators/delete-project.ts',
   'operators/enable-webhooks.ts',
+  'projects/cursors.ts',
 ].map((name) => `lib/${name}`);
 const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', 'store'].includes(kindOf(file) ?? '');
 const hasEffects = (file: string): boolean => ofKindWithEffects(file) || STEPS.includes(file);

@@ -1,9 +1,9 @@
 import type { Backend } from '../aws/backend.ts';
 import { eventStore } from '../events/store.ts';
-import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
+import { cursorsOf } from '../projects/cursors.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { pendingDelivery } from './fan-out.ts';

@@ -1,9 +1,9 @@
 import type { Backend } from '../aws/backend.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { cursorsOf } from '../http/cursor-store.ts';
 import { page } from '../http/page.ts';
 import { invalid, notFound, type Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
+import { cursorsOf } from '../projects/cursors.ts';
 import { iso } from '../schema.ts';
 import { allWebhooks, webhooks as webhooksIn } from '../webhooks/store.ts';
 import { type Bar, barsOf, latencyPercentile } from './latency.ts';

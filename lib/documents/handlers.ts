@@ -1,10 +1,10 @@
 import type { Backend } from '../aws/backend.ts';
 import { type Caller, documentKeyOf, may, originOf, rangesFor, reaches } from '../http/caller.ts';
-import { cursorsOf } from '../http/cursor-store.ts';
 import { createPageBudget, page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers, IdempotencyWrites, OperationResponse } from '../http/serve.ts';
+import { cursorsOf } from '../projects/cursors.ts';
 import {
   type DocumentState,
   documentResource,

@@ -1,11 +1,11 @@
 import type { Backend } from '../aws/backend.ts';
 import { newEvent } from '../events/event.ts';
 import { may, ownerOf } from '../http/caller.ts';
-import { cursorsOf } from '../http/cursor-store.ts';
 import { MAX_PAGE_BYTES } from '../http/page.ts';
 import { documentNotAllowed, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
+import { cursorsOf } from '../projects/cursors.ts';
 import { check, iso } from '../schema.ts';
 import { Checkpoint, Cycle, canPush, checkpointOf, isRepeatable, newCycle, withShorterWalk } from './cycle.ts';
 import { cycles as cyclesIn } from './cycle-store.ts';

@@ -1,12 +1,12 @@
 import type * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
-import { cursorsOf } from '../http/cursor-store.ts';
 import type { RequestIdentity } from '../http/idempotency-store.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Handlers, ViolationsOf } from '../http/serve.ts';
 import { derivedFrom } from '../ids.ts';
 import { isJsonObject, parseJson } from '../json.ts';
+import { cursorsOf } from '../projects/cursors.ts';
 import { check, timestampInput, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Cursors } from './cursor-store.ts';
+import type { Cursors } from '../projects/cursors.ts';
 import { DEFAULT_PAGE } from './operation.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';

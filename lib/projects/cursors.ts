@@ -1,7 +1,7 @@
 import type { Table } from '../aws/table.ts';
+import { openCursor, sealCursor } from '../http/cursor.ts';
 import type { Random } from '../ids.ts';
-import { projects } from '../projects/store.ts';
-import { openCursor, sealCursor } from './cursor.ts';
+import { projects } from './store.ts';
 
 export type Cursors = ReturnType<typeof cursorsOf>;
 
