@@ -32,6 +32,7 @@ const STEPS = [
   'operators/delete-project.ts',
   'operators/enable-webhooks.ts',
   'projects/cursors.ts',
+  'webhooks/apply-change.ts',
 ].map((name) => `lib/${name}`);
 const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', 'store'].includes(kindOf(file) ?? '');
 const hasEffects = (file: string): boolean => ofKindWithEffects(file) || STEPS.includes(file);

@@ -5,7 +5,7 @@ import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { effectOf } from '../webhooks/change-handlers.ts';
+import { effectOf } from '../webhooks/apply-change.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { deliveryLog } from './log-store.ts';

@@ -12,7 +12,7 @@ import { sortableId } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
 import { cursorsOf } from '../projects/cursors.ts';
 import { iso } from '../schema.ts';
-import { applyChange } from './change-handlers.ts';
+import { applyChange } from './apply-change.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import type { webhookOperations } from './operations.ts';
 import {

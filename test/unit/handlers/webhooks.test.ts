@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { auditEntry } from '../../../lib/audit/store.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Post } from '../../../lib/deliveries/attempt.ts';
-import { applyChange } from '../../../lib/webhooks/change-handlers.ts';
+import { applyChange } from '../../../lib/webhooks/apply-change.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import {
