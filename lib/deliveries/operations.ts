@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
+import { eventParameter } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
-import { eventParameter, webhookParameter } from '../http/path-parameters.ts';
 import { idOf } from '../ids.ts';
 import { described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
+import { webhookParameter } from '../webhooks/webhook.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
 import { DeliveryResource } from './record.ts';
 import { recoveryOperations } from './recovery-operations.ts';

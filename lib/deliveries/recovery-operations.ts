@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { KIB, operation, WRITERS } from '../http/operation.ts';
-import { webhookParameter } from '../http/path-parameters.ts';
 import { uniqueList } from '../lists.ts';
 import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
+import { webhookParameter } from '../webhooks/webhook.ts';
 import { MAX_PER_SECOND } from './rate-limit.ts';
 import { DEFAULT_PER_SECOND } from './recovery.ts';
 import { RecoveryResource } from './recovery-record.ts';

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { newEvent, type StoredEvent } from '../events/event.ts';
 import { MEANINGS } from '../events/types.ts';
 import { type Caller, ownerOf, reaches } from '../http/caller.ts';
+import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
 import { User } from '../keys/token.ts';
 import { described, integer, iso, request, resource, timestamp, type Violation, wholeNumber } from '../schema.ts';
@@ -13,7 +14,14 @@ export const MAX_LEASE_SECONDS = 900;
 const MIN_LEASE_SECONDS = 10;
 const DEFAULT_LEASE_SECONDS = 300;
 
-export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
+const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
+
+export const connectionParameter: PathParameter = {
+  resource: 'connection',
+  schema: ConnectionId,
+  description: 'An id of your choice: 1 to 64 of `A-Z a-z 0-9 _ -`.',
+  example: 'laptop-1',
+};
 
 /** The prefix of stored ids of connections that credentials without `write` opened. Ids of callers do not contain `#`. */
 const READERS = 'read#';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
+import type { PathParameter } from '../http/path-parameter.ts';
 import type { Json } from '../json.ts';
 import { described, integer, iso, jsonObject, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
 import { isDocumentKey, isKeyPrefix, isPattern, MAX_KEY_LENGTH, MAX_SEGMENTS } from './patterns.ts';
@@ -27,6 +28,15 @@ export const DocumentKey = v.pipe(
   v.check(isDocumentKey, KEY_RULE),
   v.metadata({ jsonSchema: DOCUMENT_KEY_SCHEMA }),
 );
+
+export const documentParameter: PathParameter = {
+  resource: 'document',
+  isChosen: true,
+  schema: DocumentKey,
+  description: 'The key of the document.',
+  example: 'org:acme:doc-1',
+};
+
 export const KeyPrefix = v.pipe(
   v.string('must be a string'),
   v.check(isKeyPrefix, PREFIX_RULE),

@@ -1,9 +1,15 @@
 import * as v from 'valibot';
 import { listOf, MAX_BODY_BYTES, operation, page, READERS, WRITERS_AND_TOKENS } from '../http/operation.ts';
-import { connectionParameter, documentParameter } from '../http/path-parameters.ts';
 import { described } from '../schema.ts';
-import { ConnectionResource, NodeId, RenewConnection } from './connections.ts';
-import { DocumentResource, KeyPrefix, MergedDocument, PatchDocument, PutDocument } from './document.ts';
+import { ConnectionResource, connectionParameter, NodeId, RenewConnection } from './connections.ts';
+import {
+  DocumentResource,
+  documentParameter,
+  KeyPrefix,
+  MergedDocument,
+  PatchDocument,
+  PutDocument,
+} from './document.ts';
 import { SyncRequest, SyncResponse } from './sync.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
+import { idOf } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { list } from '../lists.ts';
 import {
@@ -115,3 +117,10 @@ export function eventWithId({ data, occurredAt, ...event }: NewEvent & { id: str
 }
 
 export const isTooLarge = ({ body }: Pick<StoredEvent, 'body'>): boolean => Buffer.byteLength(body) > MAX_EVENT_BYTES;
+
+export const eventParameter: PathParameter = {
+  resource: 'event',
+  schema: idOf('evt'),
+  description: 'The id of the event.',
+  example: 'evt_01KG9Y0A1N3P5R7S9TVXZB2D4F',
+};

@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { DeliveryResource } from '../deliveries/record.ts';
 import { DocumentKey } from '../documents/document.ts';
 import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
-import { eventParameter } from '../http/path-parameters.ts';
 import { described, jsonObject, oneOf, resource, timestampInput } from '../schema.ts';
-import { EventResource, PublishEvent, PublishEvents } from './event.ts';
+import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
 import { EVENT_TYPES } from './types.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;

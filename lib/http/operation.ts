@@ -3,6 +3,7 @@ import type { KeyType } from '../keys/key-secret.ts';
 import type { Permission } from '../keys/token.ts';
 import { described, integerText, oneOf } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
+import type { PathParameter } from './path-parameter.ts';
 import type { ProblemCode } from './problems.ts';
 
 /** The functions behind the API, each a file in functions/. */
@@ -18,15 +19,6 @@ export const MAX_BODY_BYTES = 1024 * KIB;
 const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
-/** A path parameter, with its resource and its schema. */
-export interface PathParameter {
-  /** The name of the resource in a 404 response. */
-  resource: string;
-  schema: v.GenericSchema<string>;
-  description: string;
-  example: string;
-}
-
 /** One HTTP operation. Routes, dispatch, policies, documentation and clients are derived from it. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -38,7 +30,7 @@ export interface Operation {
   callers: readonly CallerType[] | 'anyone';
   /** A scoped token with one of them can call the operation. The function checks the documents. */
   permissions: readonly Permission[];
-  /** The schema of each path parameter. An invalid one results in 404. */
+  /** The schema of each path parameter. An invalid id results in 404. */
   parameters: Readonly<Record<string, PathParameter>>;
   query: v.ObjectEntries;
   /** Headers in addition to those of all operations. */

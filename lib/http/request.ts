@@ -7,7 +7,6 @@ import type { Space } from '../space.ts';
 import { type Caller, callerOf, environmentFor } from './caller.ts';
 import { lowerCased } from './headers.ts';
 import { chosenEnvironment, idempotencyHeader, type Operation } from './operation.ts';
-import { documentParameter } from './path-parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
 /** A validated request. */
@@ -58,14 +57,14 @@ export function parseRequest(
 
   const caller = operation.callers === 'anyone' ? undefined : callerOf(event);
   const path = decoded(event.pathParameters ?? {});
-  const documentKey = check(documentKeySchema(operation), path);
+  const chosenNames = check(chosenNamesSchema(operation), path);
   const ofCaller = (caller ? chosenEnvironment : {}) as typeof chosenEnvironment;
   const query = check(v.strictObject({ ...operation.query, ...ofCaller }), event.queryStringParameters ?? {});
   // To valibot an array is an object too.
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
     : { violations: [{ field: 'body', detail: 'must be an object' }] };
-  const violations = [documentKey, query, headersOf(operation, headers), body].flatMap((each) =>
+  const violations = [chosenNames, query, headersOf(operation, headers), body].flatMap((each) =>
     'violations' in each ? each.violations : [],
   );
   // As for every other document that the token cannot access, so the response reveals nothing about a name.
@@ -161,6 +160,10 @@ function decoded(parameters: Record<string, string | undefined>): Record<string,
   );
 }
 
-/** The schema of a document key in the path. Any other invalid parameter is an id that does not exist. */
-const documentKeySchema = ({ parameters }: Pick<Operation, 'parameters'>) =>
-  v.object(parameters.key === documentParameter ? { key: documentParameter.schema } : {});
+/** The schema of the names in the path that clients choose. Any other invalid parameter is an id that does not exist. */
+const chosenNamesSchema = ({ parameters }: Pick<Operation, 'parameters'>) =>
+  v.object(
+    Object.fromEntries(
+      Object.entries(parameters).flatMap(([name, { isChosen, schema }]) => (isChosen ? [[name, schema]] : [])),
+    ),
+  );

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
 import {
   described,
@@ -50,10 +51,14 @@ export interface KeyRecord {
 const TYPE_MEANING = 'Determines the prefix, the environment and the operations that the key can call.';
 
 /** A key in a path, as its id or as the key itself. */
-export const KeyReference = v.pipe(
-  v.string('must be a string'),
-  v.regex(new RegExp(`${KEY_ID.source}|${KEY_FORMAT.source}`)),
-);
+const KeyReference = v.pipe(v.string('must be a string'), v.regex(new RegExp(`${KEY_ID.source}|${KEY_FORMAT.source}`)));
+
+export const keyParameter: PathParameter = {
+  resource: 'key',
+  schema: KeyReference,
+  description: 'The id of the key, or the key itself.',
+  example: 'key_01Fkq2Xb9TzA',
+};
 
 export const CreateKey = request('CreateKey', {
   type: described(oneOf(KEY_TYPES), TYPE_MEANING),

@@ -1,7 +1,7 @@
 import { ADMIN, listOf, operation, page, WRITERS } from '../http/operation.ts';
-import { keyParameter, tokenParameter } from '../http/path-parameters.ts';
 import { Allowlist, KeyAllowlist } from './allowlist.ts';
-import { ChangeKey, CreatedKey, CreateKey, KeyResource, RotateKey } from './key.ts';
+import { ChangeKey, CreatedKey, CreateKey, KeyResource, keyParameter, RotateKey } from './key.ts';
+import { tokenParameter } from './revoked-tokens.ts';
 import { CreateToken, TokenResource } from './token.ts';
 import { TokenVerification, VerifyToken } from './token-verification.ts';
 import { KeyUsage } from './usage.ts';

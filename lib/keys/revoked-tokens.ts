@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
+import type { PathParameter } from '../http/path-parameter.ts';
 import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
 import type { KeyRecord } from './key.ts';
 import { sameText } from './key-secret.ts';
@@ -23,6 +24,13 @@ export const TokenId = v.pipe(
   v.string('must be a string'),
   v.regex(new RegExp(`^tok_${SORTABLE}[0-9A-Za-z]{${KEY_LENGTH}}[${ID_ALPHABET}]{${TAG_LENGTH}}$`)),
 );
+
+export const tokenParameter: PathParameter = {
+  resource: 'token',
+  schema: TokenId,
+  description: 'The `token_id` of the token.',
+  example: 'tok_01KG9Y2C4D03GGJ2K4M6N8P0Q201Fkq2Xb9TzA7Q4ZKD',
+};
 
 type Parent = Pick<KeyRecord, 'id' | 'tokenSecret'>;
 

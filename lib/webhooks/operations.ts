@@ -2,9 +2,15 @@ import * as v from 'valibot';
 import { dataOfType } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
-import { webhookParameter } from '../http/path-parameters.ts';
 import { described, jsonObject, named, oneOf } from '../schema.ts';
-import { ChangeWebhook, CreateWebhook, RotateSecret, WebhookResource, WebhookWithSecret } from './webhook.ts';
+import {
+  ChangeWebhook,
+  CreateWebhook,
+  RotateSecret,
+  WebhookResource,
+  WebhookWithSecret,
+  webhookParameter,
+} from './webhook.ts';
 
 const webhooks = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
 const webhook = { ...webhooks, parameters: { id: webhookParameter } } as const;

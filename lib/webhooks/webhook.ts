@@ -3,6 +3,8 @@ import type { Pace } from '../deliveries/lanes.ts';
 import { MAX_PER_SECOND } from '../deliveries/rate-limit.ts';
 import { Pattern } from '../documents/document.ts';
 import { EVENT_TYPES } from '../events/types.ts';
+import type { PathParameter } from '../http/path-parameter.ts';
+import { idOf } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
 import {
   described,
@@ -175,3 +177,10 @@ export function webhookResource(record: WebhookRecord): v.InferOutput<typeof Web
     disabled_reason: record.disabledReason ?? null,
   };
 }
+
+export const webhookParameter: PathParameter = {
+  resource: 'webhook',
+  schema: idOf('whk'),
+  description: 'The id of the webhook.',
+  example: 'whk_01KG9XZ3M0T5V8QW2R4Y6B7CDE',
+};

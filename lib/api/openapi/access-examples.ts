@@ -1,9 +1,9 @@
 import type * as v from 'valibot';
-import { EXAMPLE_IDS } from '../../http/path-parameters.ts';
 import { CreatedKey, KeyResource } from '../../keys/key.ts';
 import { ProjectResource } from '../../projects/project.ts';
 import { iso } from '../../schema.ts';
 import type { OperationOf } from '../operations.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
 
 /** The request and response of one call. */
 export interface Example {

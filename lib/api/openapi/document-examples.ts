@@ -1,6 +1,6 @@
-import { EXAMPLE_IDS } from '../../http/path-parameters.ts';
 import type { OperationOf } from '../operations.ts';
 import { at, type Example } from './access-examples.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
 
 export const document = {
   document_key: EXAMPLE_IDS.document,

@@ -5,11 +5,11 @@ import { sampleData } from '../../events/data.ts';
 import { EventResource } from '../../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
 import { listOf as schemaOfList } from '../../http/operation.ts';
-import { EXAMPLE_IDS } from '../../http/path-parameters.ts';
 import { WebhookResource, WebhookWithSecret } from '../../webhooks/webhook.ts';
 import { type OperationId, operations } from '../operations.ts';
 import { AT, accessExamples, accessSchemas, at, type Example, listOf } from './access-examples.ts';
 import { document, documentExamples } from './document-examples.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
 
 export const EXAMPLE_REQUEST_ID = '3f0b6c1e-6a5d-4d8e-9a55-0d1c2b3a4f5e';
 

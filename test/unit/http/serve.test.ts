@@ -3,10 +3,10 @@ import type { Backend } from '../../../lib/aws/backend.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { CORS_HEADERS } from '../../../lib/http/headers.ts';
 import type { ApiFunction } from '../../../lib/http/operation.ts';
-import { EXAMPLE_IDS } from '../../../lib/http/path-parameters.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import { type Handlers, type IdempotencyWrites, type OperationResponse, serve } from '../../../lib/http/serve.ts';
+import { webhookParameter } from '../../../lib/webhooks/webhook.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import type { Command } from '../../support/runtime.ts';
 import { type Given, keyOf, posting, proxyEvent } from './builders.ts';
@@ -169,14 +169,14 @@ describe('a request under an idempotency key', () => {
   const rotation: Given = {
     ...posting({}, KEYED),
     resource: '/v1/webhooks/{id}/rotate-secret',
-    pathParameters: { id: EXAMPLE_IDS.webhook },
+    pathParameters: { id: webhookParameter.example },
   };
   it.each<[string, Given, number]>([
     ['the environment by name', { queryStringParameters: { environment: 'live' } }, 200],
     ['another key of the project', { authorizer: { ...keyOf('admin'), key_id: 'key_2' } }, 200],
     ['other headers', { headers: { ...rotation.headers, 'X-Other': '1' } }, 200],
     ['another body', { body: '{ }' }, 422],
-    ['another path', { pathParameters: { id: EXAMPLE_IDS.webhook.replace('01', '02') } }, 422],
+    ['another path', { pathParameters: { id: webhookParameter.example.replace('01', '02') } }, 422],
     ['another operation', { resource: '/v1/webhooks/{id}/test' }, 422],
   ])('is recognized by its operation, path and body: %s', async (_, difference, status) => {
     const handler = () => ({ status: 200, body: {} });
