@@ -11,6 +11,8 @@ import { DIRECTORY_OPTION, readStackFile, request } from './target.ts';
 const MAX_PAUSE_MS = 10_000;
 /** The shortest pause, because the clock of this machine can be ahead. */
 const MIN_PAUSE_MS = 1000;
+/** The calls after which the command says that it still works, about a minute. Deleted webhooks can have nothing to remove. */
+const SILENT_CALLS = 6;
 /** Each action with the options that only some actions have. */
 const ACTIONS: Record<string, readonly string[]> = {
   list: [],
@@ -142,7 +144,7 @@ async function deleteProject(call: Call, id: string, given: string | undefined, 
   const project = (await call({ operation: 'show', id })) as { name?: string };
   const question = `This removes all data of ${id}. Type the name of the project, or pass it with --name: `;
   const name = project.name === undefined ? undefined : (given ?? (await ask(question)));
-  for (let said = ''; ; ) {
+  for (let said = '', silent = 0; ; ) {
     const progress = (await call({ operation: 'delete', id, name })) as ReturnType<typeof deletionResource>;
     const { items_removed, waits_until } = progress;
     if (progress.state === 'deleted') {
@@ -150,7 +152,10 @@ async function deleteProject(call: Call, id: string, given: string | undefined, 
       return print(printed(progress));
     }
     const line = `Removed ${items_removed} items.${waits_until ? ` Checks again at ${waits_until}.` : ''}`;
-    if (line !== said) say(line);
+    if (line !== said || (!waits_until && ++silent === SILENT_CALLS)) {
+      say(line === said ? `${line} Still looking through what the project contained.` : line);
+      silent = 0;
+    }
     said = line;
     if (waits_until) await wait(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, Date.parse(waits_until) - Date.now())));
   }

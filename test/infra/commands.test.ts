@@ -300,11 +300,20 @@ describe('npm run ops -- projects', () => {
     expect(events).toEqual(expected);
   });
 
-  it('prints the progress of a deletion only when it changes, and pauses for one to ten seconds', async () => {
+  it('prints the progress of a deletion when it changes and every minute, and pauses for one to ten seconds', async () => {
     const waiting = { state: 'deleting', items_removed: 1, waits_until: '2026-01-31T12:00:00.000Z' };
     const longer = { ...waiting, waits_until: '2999-01-31T12:00:00.000Z' };
     const removing = { ...waiting, waits_until: null };
-    const responses = [{ name: 'Acme' }, removing, waiting, waiting, longer, longer, { ...waiting, state: 'deleted' }];
+    const searching = Array.from({ length: 7 }, () => removing);
+    const responses = [
+      { name: 'Acme' },
+      ...searching,
+      waiting,
+      waiting,
+      longer,
+      longer,
+      { ...waiting, state: 'deleted' },
+    ];
     const names = new Set<string>();
     const Invoke = ({ Payload }: { Payload: string }) => {
       names.add(JSON.parse(Payload).name);
@@ -316,6 +325,7 @@ describe('npm run ops -- projects', () => {
     expect(JSON.parse(printed.stdout)).toEqual({ ...waiting, state: 'deleted' });
     expect(printed.stderr.split('\n')).toEqual([
       'Removed 1 items.',
+      'Removed 1 items. Still looking through what the project contained.',
       ...[waiting, longer].map(({ waits_until }) => `Removed 1 items. Checks again at ${waits_until}.`),
       'The project is deleted. 1 items were removed, and a later pass found none.',
       '',
