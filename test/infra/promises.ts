@@ -44,7 +44,7 @@ const KEY_ACTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The resources that a customer-managed key encrypts, by logical id. */
-function encryptedBy(template: Template): Map<string, string> {
+export function encryptedBy(template: Template): Map<string, string> {
   const keys = resourcesOf(template, 'AWS::KMS::Key').map(([id]) => id);
   const types = ['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::DynamoDB::Table', 'AWS::SNS::Topic'];
   return new Map(

@@ -35,11 +35,15 @@ it.each<[string, before: object | undefined, write: (key: Key) => Write, after: 
 });
 
 describe('a table', () => {
-  const { table, checked } = newStore();
-  const setLayout = (layout: number) => table.write([put({ ...LAYOUT_KEY, layout })]);
   const key = { pk: 'TEST#1', sk: 'TEST' };
+  const storeWith = async (layout: number) => {
+    const store = newStore();
+    await store.table.write([put({ ...LAYOUT_KEY, layout }), put({ ...key })]);
+    return store;
+  };
 
   it('accepts commands without a layout, and gets that of the release with its first project', async () => {
+    const { table, checked } = newStore();
     expect(await checked().get(key)).toBeUndefined();
     expect(await checked().write([put({ ...key })])).toEqual([]);
     await projects(table).create(newProject(), newKey());
@@ -49,7 +53,7 @@ describe('a table', () => {
   });
 
   it.each([LAYOUT - 1, LAYOUT + 1])('rejects every command while it has the layout %i', async (layout) => {
-    await setLayout(layout);
+    const { table, checked } = await storeWith(layout);
     const { get, batchGet, query, updated, removeAll, write } = checked();
     const other = { pk: 'TEST#2', sk: 'TEST' };
     const listing = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': key.pk } };
@@ -68,12 +72,12 @@ describe('a table', () => {
     }
     expect(await table.get(other)).toBeUndefined();
     expect(await table.get(key)).toEqual(key);
-    await setLayout(LAYOUT);
+    await table.write([put({ ...LAYOUT_KEY, layout: LAYOUT })]);
     expect(await get(key)).toEqual(key);
   });
 
   it('creates no project with a different layout', async () => {
-    await setLayout(LAYOUT + 1);
+    const { table } = await storeWith(LAYOUT + 1);
     const project = newProject();
     await expect(projects(table).create(project, newKey())).rejects.toThrow(UnavailableError);
     expect(await projects(table).get(project.id)).toBeUndefined();

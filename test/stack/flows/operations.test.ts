@@ -1,26 +1,25 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EXAMPLES } from '../../../lib/api/openapi/examples.ts';
 import { apiOperations, type OperationId, operations } from '../../../lib/api/operations.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { createWebhook } from '../../support/requests.ts';
-import { type Client, FAST_DELAYS, useService } from '../../support/service.ts';
+import { FAST_DELAYS, useService } from '../../support/service.ts';
 
 const service = useService(FAST_DELAYS);
-let admin: Client;
-let webhookId: string;
+/** The addresses of the examples. */
+const ADDRESSES = [EXAMPLES.confirmEmail, EXAMPLES.sendConfirmation].map(
+  ({ body }) => (body as { email: string }).email,
+);
 
-beforeAll(async () => {
-  ({ admin } = await service.project());
-  ({ id: webhookId } = await createWebhook(admin, 'https://example.com/'));
-});
-
-const cases = (Object.entries(operations) as [OperationId, Operation][])
-  .filter(([, operation]) => apiOperations.includes(operation) && operation.callers !== 'anyone')
-  .sort(([, a], [, b]) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+const cases = (Object.entries(operations) as [OperationId, Operation][]).filter(
+  ([, operation]) => apiOperations.includes(operation) && operation.callers !== 'anyone',
+);
 
 describe('the gateway', () => {
   it.each(cases)('passes %s to its function with a credential, and rejects it without one', async (id, operation) => {
     const { method, path, parameters, body } = operation;
+    const { admin } = await service.project('Test', ADDRESSES);
+    const { id: webhookId } = await createWebhook(admin, 'https://example.com/');
     const isOfWebhook = path.startsWith('/v1/webhooks/{id}');
     const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
       isOfWebhook && name === 'id' ? webhookId : (parameters[name]?.example ?? ''),
