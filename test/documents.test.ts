@@ -16,6 +16,16 @@ describe('the threat model', () => {
   });
 });
 
+describe('the index of promises', () => {
+  it('names a test that exists for each promise', () => {
+    const rows = [...readFileSync('test/PROMISES.md', 'utf8').matchAll(/^\| (.+) \| `(.+)` \| (.+) \|$/gm)];
+    expect(rows.length).toBeGreaterThan(20);
+    const isMissing = ([, , file = '', name = '']: RegExpExecArray) =>
+      !existsSync(join('test', file)) || !readFileSync(join('test', file), 'utf8').includes(name);
+    expect(rows.filter(isMissing).map(([row]) => row)).toEqual([]);
+  });
+});
+
 describe('a Markdown file', () => {
   const texts = new Map(
     execFileSync('git', ['ls-files', '*.md', ':!functions'], { encoding: 'utf8' })
