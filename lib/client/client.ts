@@ -1,6 +1,8 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
+import { type Access, requireAccess, urlOf } from './access.ts';
 import type { components, paths } from './api.js';
-import { type Access, reasonOf, retryAfterOf } from './publish-batch.ts';
+import { isCount, isObject, isText, requireArgument } from './arguments.ts';
+import { reasonOf, retryAfterOf } from './publish-batch.ts';
 import { DIRECT, direct } from './redirect.ts';
 import { isRepeatable, takesKey } from './repeats.ts';
 
@@ -23,11 +25,14 @@ const MAX_WAIT_SECONDS = 60;
  * have taken effect, so the client repeats only what cannot act twice: reads, requests with an `Idempotency-Key`, and `POST /v1/sync`
  * with a `sync_id` or without pushes. A redirect throws.
  */
-export function createClient({ baseUrl, credential, maxRetries = 2, ...options }: ClientOptions): DocumentSyncClient {
+export function createClient(options: ClientOptions): DocumentSyncClient {
+  requireAccess(options);
+  const { baseUrl, credential, maxRetries = 2 } = options;
+  requireArgument(isCount(maxRetries), 'maxRetries as a whole number from 0', maxRetries);
   const send = options.fetch ?? fetch;
   const repeatable = new WeakSet<Request>();
   const client = createFetchClient<paths>({
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: urlOf(baseUrl, ''),
     headers: { Authorization: `Bearer ${credential}` },
     ...DIRECT,
     async fetch(request) {
@@ -43,7 +48,8 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
     },
   });
   client.use({
-    async onRequest({ request, schemaPath }) {
+    async onRequest({ request, schemaPath, params }) {
+      requirePath(schemaPath, params.path);
       const { method, headers } = request;
       if (takesKey(method, schemaPath) && !headers.has('Idempotency-Key'))
         headers.set('Idempotency-Key', crypto.randomUUID());
@@ -52,6 +58,13 @@ export function createClient({ baseUrl, credential, maxRetries = 2, ...options }
     },
   });
   return client;
+}
+
+/** Throws if a parameter in a path is missing, because the URL would contain its name. */
+function requirePath(path: unknown, values: Record<string, unknown> = {}): void {
+  requireArgument(isText(path) && path.startsWith('/v1/'), 'a path of the API reference, such as /v1/events', path);
+  for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g))
+    requireArgument(isText(values[name]), `params.path.${name} as text, for ${path}`, values[name]);
 }
 
 /** Rejects when the caller aborts the request. */
@@ -95,6 +108,8 @@ export async function* entriesOf<Path extends ListPath>(
   path: Path,
   params: Omit<OperationOf<Path>['parameters'], 'header' | 'cookie'> = {} as never,
 ): AsyncGenerator<EntryOf<Path>> {
+  requireArgument(typeof client?.GET === 'function', 'the result of createClient first', client);
+  requireArgument(isObject(params), 'params as an object, such as { query: { limit: 100 } }', params);
   const get = client.GET as (
     path: string,
     init: object,
@@ -103,6 +118,7 @@ export async function* entriesOf<Path extends ListPath>(
     const query = { ...(params.query as object | undefined), ...(cursor !== undefined && { cursor }) };
     const { data, error, response } = await get(path, { params: { ...params, query } });
     if (!data) throw new ApiError(response.status, error);
+    requireArgument(Array.isArray(data.data), 'the path of a list, such as /v1/events', path);
     yield* data.data as EntryOf<Path>[];
     cursor = data.next_cursor;
   }

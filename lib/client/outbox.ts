@@ -1,3 +1,5 @@
+import { isText, requireArgument } from './arguments.ts';
+
 /** An event in an outbox. */
 export interface OutboxEntry {
   /** Increases with each event. */
@@ -80,6 +82,7 @@ function createFile(path: string, { openSync, closeSync }: FileSystem): void {
  * new file. Requires Node.js 22.13 or newer. Throws if the file cannot be used, for example because another process uses it.
  */
 export function sqliteOutbox(path: string): Outbox {
+  requireArgument(isText(path), 'the path of a file as text', path);
   const { process } = globalThis as Runtime;
   const sqlite = process?.getBuiltinModule?.('node:sqlite');
   if (!process?.getBuiltinModule || !sqlite)

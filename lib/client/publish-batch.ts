@@ -1,14 +1,5 @@
+import { type Access, urlOf } from './access.ts';
 import { DIRECT, direct } from './redirect.ts';
-
-/** Where and with which credential to send requests. */
-export interface Access {
-  /** `{base_url}` of the API, with its stage. */
-  baseUrl: string;
-  /** An API key, or for `createClient` also a scoped token. A publisher and a token verifier need an admin, live or test key. */
-  credential: string;
-  /** Replaces the global `fetch`. */
-  fetch?: typeof fetch;
-}
 
 /** Why the service does not accept an event (RFC 9457). */
 export interface Rejection {
@@ -34,7 +25,7 @@ const REJECTIONS = ['invalid_json', 'invalid_request', 'payload_too_large'];
 
 /** Sends a `POST` request, and returns its response with the text of the body. Throws if the response is a redirect. */
 export async function post(access: Access, path: string, body: string, headers: object = {}, ended?: AbortSignal) {
-  const url = access.baseUrl.replace(/\/+$/, '') + path;
+  const url = urlOf(access.baseUrl, path);
   const response = await (access.fetch ?? fetch)(url, {
     ...DIRECT,
     method: 'POST',

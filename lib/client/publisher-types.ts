@@ -1,5 +1,6 @@
+import type { Access } from './access.ts';
 import type { Outbox } from './outbox.ts';
-import type { Access, Rejection } from './publish-batch.ts';
+import type { Rejection } from './publish-batch.ts';
 
 /** An event to publish. */
 export interface NewEvent {
@@ -34,8 +35,8 @@ export interface PublisherStats {
 
 export interface Publisher<Event extends NewEvent = NewEvent> {
   /**
-   * Resolves when the event is in the outbox, which can wait for room. Throws if the event is too large, if too many calls wait, and
-   * after `close`. The service accepts events in the order of the calls.
+   * Resolves when the event is in the outbox, which can wait for room. Throws if the event is too large or is not JSON, if too many
+   * calls wait, and after `close`. The service accepts events in the order of the calls.
    */
   publish(event: Event): Promise<void>;
   /** Publishes without waiting for more events. Resolves when the earlier events have left the outbox. */

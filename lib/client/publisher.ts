@@ -1,5 +1,7 @@
+import { requireSeconds } from './arguments.ts';
 import { memoryOutbox, type OutboxEntry } from './outbox.ts';
 import { publishBatch, type Rejection } from './publish-batch.ts';
+import { jsonOf, requireOptions } from './publisher-arguments.ts';
 import type { NewEvent, Publisher, PublisherOptions } from './publisher-types.ts';
 import { watchers } from './watchers.ts';
 
@@ -21,12 +23,9 @@ const idsOf = (entries: readonly OutboxEntry[]): number[] => entries.map(({ id }
  * Publishes the events of a sync engine in batches, one after another, so that the service accepts the events of a document in order.
  * The outbox keeps the idempotency key of each batch, so a repetition within 24 hours publishes nothing twice, also after a restart.
  */
-export async function publisher<Event extends NewEvent>({
-  outbox = memoryOutbox(),
-  maxWaitSeconds = 1,
-  maxBuffered = 10_000,
-  ...options
-}: PublisherOptions<Event>): Promise<Publisher<Event>> {
+export async function publisher<Event extends NewEvent>(options: PublisherOptions<Event>): Promise<Publisher<Event>> {
+  requireOptions(options);
+  const { outbox = memoryOutbox(), maxWaitSeconds = 1, maxBuffered = 10_000 } = options;
   const stats = { buffered: await outbox.count(), published: 0, rejected: 0, refused: 0, retries: 0 };
   const { until, notify } = watchers();
   const ended = new AbortController();
@@ -139,7 +138,7 @@ export async function publisher<Event extends NewEvent>({
   send();
   return {
     async publish(event) {
-      const text = JSON.stringify(event);
+      const text = jsonOf(event);
       if (isClosed) throw new Error('The publisher is closed.');
       if (bytesOf(text) > MAX_EVENT_BYTES) throw new RangeError(`An event has at most ${MAX_EVENT_BYTES} bytes.`);
       if (callers >= maxBuffered) {
@@ -153,6 +152,7 @@ export async function publisher<Event extends NewEvent>({
     },
     flush: () => drain(),
     async close(maxSeconds = 10) {
+      requireSeconds('the time of close', maxSeconds);
       isClosed = true;
       await drain(maxSeconds);
       ended.abort();

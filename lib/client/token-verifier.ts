@@ -1,4 +1,6 @@
-import { type Access, post } from './publish-batch.ts';
+import { type Access, requireAccess } from './access.ts';
+import { isCount, isObject, isText, requireArgument } from './arguments.ts';
+import { post } from './publish-batch.ts';
 
 /** What a request needs. Without `document_key` and `permission`, only the token itself is checked. */
 export interface TokenCheck {
@@ -37,7 +39,10 @@ const MAX_CACHE_SECONDS = 60;
  * the token has expired. Concurrent calls for the same check share one request. Throws if the service does not respond, so that the caller
  * can reject the request.
  */
-export function tokenVerifier({ maxCached = 10_000, ...access }: TokenVerifierOptions) {
+export function tokenVerifier(access: TokenVerifierOptions) {
+  requireAccess(access);
+  const { maxCached = 10_000 } = access;
+  requireArgument(isCount(maxCached), 'maxCached as a whole number from 0', maxCached);
   const cache = new Map<string, { result: VerifiedToken; until: number }>();
   const inFlight = new Map<string, Promise<VerifiedToken>>();
 
@@ -56,6 +61,7 @@ export function tokenVerifier({ maxCached = 10_000, ...access }: TokenVerifierOp
   }
 
   return async function verifyToken(token: string, check: TokenCheck = {}): Promise<VerifiedToken> {
+    requireCheck(token, check);
     const { document_key, permission, address } = check;
     const body = JSON.stringify({ token, document_key, permission, address });
     const cached = cache.get(body);
@@ -68,4 +74,23 @@ export function tokenVerifier({ maxCached = 10_000, ...access }: TokenVerifierOp
     }
     return result;
   };
+}
+
+const isOptionalText = (value: unknown): boolean => value === undefined || isText(value);
+
+/** Throws if an argument is wrong. A member with another name would check less than its caller expects. */
+function requireCheck(token: unknown, check: unknown): void {
+  requireArgument(isText(token), 'the token as text', token);
+  requireArgument(isObject(check), 'the check as an object, such as { document_key, permission }', check);
+  const { document_key, permission, address, ...others } = check;
+  requireArgument(isOptionalText(document_key), 'document_key as text', document_key);
+  requireArgument(
+    [undefined, 'read', 'write'].includes(permission as string),
+    "permission as 'read' or 'write'",
+    permission,
+  );
+  requireArgument(isOptionalText(address), 'address as text', address);
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw new TypeError(`Pass document_key, permission and address in the check, and no member ${other}`);
 }
