@@ -100,6 +100,18 @@ export async function runCommand(command: Command): Promise<void> {
   process.stdout.once('error', () => process.exit(1)); // for example, `head` closed the pipe
   // An empty variable is no value for the AWS CLI, but the SDK would use it.
   for (const name of Object.keys(variables)) if (name.startsWith('AWS_') && !variables[name]) delete variables[name];
+  bypassProxy();
   const status = await command.execute(process.argv.slice(2), processShell);
   if (status !== 0) process.exit(status);
+}
+
+/**
+ * Keeps requests to this machine away from a proxy, which cannot reach its loopback. With `NODE_USE_ENV_PROXY`, `fetch` reads the variables
+ * for each request. Processes that the command starts inherit them.
+ */
+function bypassProxy(): void {
+  const given = variables.no_proxy ?? variables.NO_PROXY;
+  if (given === '*') return;
+  variables.no_proxy = [given, '127.0.0.1', 'localhost', '[::1]'].filter(Boolean).join();
+  variables.NO_PROXY = variables.no_proxy;
 }

@@ -36,8 +36,8 @@ export function startProgram([command = '', ...args]: readonly string[], env = p
 }
 
 /** Runs `npm start` in a process until the tests of the file have ended, by default without npm and on free ports. */
-export function npmStart(directory: string, options: readonly string[] = [], command = NODE) {
-  const program = startProgram([...command, '--port', '0', '--directory', directory, ...options]); // the last of two values counts
+export function npmStart(directory: string, options: readonly string[] = [], command = NODE, env = process.env) {
+  const program = startProgram([...command, '--port', '0', '--directory', directory, ...options], env); // the last of two values counts
   return {
     ...program,
     /** Waits until the stack is ready. Throws what the process printed if it has ended. */
