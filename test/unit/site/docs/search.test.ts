@@ -33,6 +33,7 @@ const QUERIES: Record<string, string[]> = {
   'docs/receiving#keep-a-copy-of-the-documents': ['keep a replica'],
   'docs/conventions#repeating-a-request': ['idempotency key', 'is it safe to retry a POST after a timeout'],
   'docs/delivery#lanes': ['slow endpoint'],
+  'docs/delivery#responses-without-an-effect-of-their-own': ['410 gone unsubscribes', 'my endpoint answers 429 with retry-after'],
   'docs/delivery#disabling': ['webhook disabled', 'webhook paused'],
   'docs/retries#after-an-outage': [
     'missed events',
