@@ -17,6 +17,9 @@ const STAGE = 'live';
 /** TLS 1.3 only (API Gateway security policies). */
 const SECURITY_POLICY = apigateway.SecurityPolicy.TLS13_1_3_2025_09;
 
+/** Callers can use IPv4 or IPv6, as allowlists can contain both. */
+const ADDRESSES = apigateway.IpAddressType.DUAL_STACK;
+
 export interface ApiProps {
   settings: Settings;
   functions: Functions;
@@ -64,7 +67,7 @@ export class Api extends Construct {
   private createRestApi({ domain, cloudWatchRole, throttles: { methodPerSecond } }: Settings): apigateway.RestApi {
     const restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName, // alarms refer to an API by its name
-      endpointTypes: [apigateway.EndpointType.REGIONAL],
+      endpointConfiguration: { types: [apigateway.EndpointType.REGIONAL], ipAddressType: ADDRESSES },
       apiKeySourceType: apigateway.ApiKeySourceType.AUTHORIZER,
       disableExecuteApiEndpoint: domain !== undefined,
       cloudWatchRole: cloudWatchRole === 'create',
@@ -107,6 +110,9 @@ function addDomain(
     endpointAccessMode: apigateway.EndpointAccessMode.STRICT,
   });
   pinLogicalId(domain, 'Domain');
+  // DomainName has no property for it.
+  const cfn = domain.node.defaultChild as apigateway.CfnDomainName;
+  cfn.addPropertyOverride('EndpointConfiguration.IpAddressType', ADDRESSES);
   pinLogicalId(domain.addBasePathMapping(restApi), 'BasePath');
   return domain.domainNameAliasDomainName;
 }

@@ -35,6 +35,16 @@ describe('the API', () => {
     expect(withData.map(({ path }) => path)).toEqual(['/v1/email-confirmations']); // needs the token of a link
   });
 
+  it('accepts IPv4 and IPv6, with and without its own domain, because allowlists can contain both', () => {
+    const domain = { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/a' };
+    const named = synth({ domain });
+    const endpoints = [
+      ...resourcesOf(template, 'AWS::ApiGateway::RestApi'),
+      ...['RestApi', 'DomainName'].flatMap((type) => resourcesOf(named, `AWS::ApiGateway::${type}`)),
+    ].map(([, { EndpointConfiguration }]) => EndpointConfiguration);
+    expect(endpoints).toEqual(Array(3).fill({ IpAddressType: 'dualstack', Types: ['REGIONAL'] }));
+  });
+
   it('creates one key for every share that the authorizer can return, in a plan for the stage', () => {
     const values = apiKeys(local);
     const [prefix = ''] = local
