@@ -88,6 +88,20 @@ describe('the documentation', () => {
     await onPage.waitFor({ state: 'hidden' });
   });
 
+  it('searches while the reader pastes a token or a page', async () => {
+    const page = await dashboard.open('/docs/keys');
+    const input = page.getByRole('combobox');
+    const text = await page.locator('main').innerText();
+    expect(text.length).toBeGreaterThan(5000);
+    for (const pasted of ['eyJhbGciOiJIUzI1NiJ9'.repeat(250), text.replaceAll(/\s+/g, ' ')]) {
+      await input.fill('rotate');
+      await page.getByRole('option').first().waitFor();
+      await input.fill(pasted);
+      await input.fill('allowlist', { timeout: 5000 }); // waits until the page responds
+      await page.getByRole('option').first().getByText('allowlist').first().waitFor({ timeout: 5000 });
+    }
+  });
+
   it('shows and copies code in one language, the same on every page', async () => {
     const page = await dashboard.open('/docs/receiving');
     const tab = (name: string) => page.getByRole('tab', { name, exact: true }).first();

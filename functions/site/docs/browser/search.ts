@@ -1,5 +1,6 @@
 import { excerptOf, splitAtMatches } from '../search/excerpt.ts';
 import type { Place } from '../search/place.ts';
+import { queryOf } from '../search/query.ts';
 import { createSearch } from '../search/rank.ts';
 import { element } from './element.ts';
 
@@ -48,8 +49,9 @@ export function addSearch(): void {
   const search = async () => {
     const find = await load();
     if (!find) return;
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const items = find(input.value).map((place, i) => {
+    const query = queryOf(input.value);
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const items = find(query).map((place, i) => {
       const title = place.heading === '' ? place.page : `${place.page}: ${place.heading}`;
       const link = element(
         'a',

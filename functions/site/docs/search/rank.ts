@@ -3,6 +3,9 @@ import type { Place } from './place.ts';
 
 const MAX_RESULTS = 12;
 
+/** Longer words have no typing errors: they are tokens and ids. The time for a comparison grows with the third power of the length. */
+const MAX_CORRECTED = 30;
+
 /** The weight of a word with the same meaning as a word of the query. */
 const SYNONYM_WEIGHT = 0.6;
 
@@ -106,7 +109,7 @@ export function createSearch(places: readonly Place[]): (query: string) => Place
     boost: { page: 2, heading: 4, keywords: 3 },
     boostDocument: (id: number) => weightOf(places[id]),
     prefix: (term: string) => term.length > 2,
-    fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
+    fuzzy: (term: string) => (term.length > 4 && term.length <= MAX_CORRECTED ? 0.2 : false),
     weights: { prefix: 0.4, fuzzy: 0.2 },
   };
   const isKnown = (word: string) => index.search(word, { processTerm: (term) => term }).length > 0;
@@ -114,7 +117,7 @@ export function createSearch(places: readonly Place[]): (query: string) => Place
     const words = [...new Set(tokenize(query).flatMap((word) => termOf(word) ?? []))];
     const scores = new Map<number, { score: number; words: number }>();
     for (const word of words) {
-      const corrected = isKnown(word) ? [] : swapsOf(word).filter(isKnown);
+      const corrected = word.length > MAX_CORRECTED || isKnown(word) ? [] : swapsOf(word).filter(isKnown);
       const synonyms = [word, ...corrected]
         .flatMap((each) => synonymsOf.get(each) ?? [])
         .filter((each) => each !== word);

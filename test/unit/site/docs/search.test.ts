@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chapters } from '../../../../functions/site/docs/render/docs.ts';
 import { searchIndex } from '../../../../functions/site/docs/render/search-index.ts';
 import { excerptOf, splitAtMatches } from '../../../../functions/site/docs/search/excerpt.ts';
+import { queryOf } from '../../../../functions/site/docs/search/query.ts';
 import { createSearch } from '../../../../functions/site/docs/search/rank.ts';
 
 const places = searchIndex(chapters());
@@ -33,7 +34,10 @@ const QUERIES: Record<string, string[]> = {
   'docs/receiving#keep-a-copy-of-the-documents': ['keep a replica'],
   'docs/conventions#repeating-a-request': ['idempotency key', 'is it safe to retry a POST after a timeout'],
   'docs/delivery#lanes': ['slow endpoint'],
-  'docs/delivery#responses-without-an-effect-of-their-own': ['410 gone unsubscribes', 'my endpoint answers 429 with retry-after'],
+  'docs/delivery#responses-without-an-effect-of-their-own': [
+    '410 gone unsubscribes',
+    'my endpoint answers 429 with retry-after',
+  ],
   'docs/delivery#disabling': ['webhook disabled', 'webhook paused'],
   'docs/retries#after-an-outage': [
     'missed events',
@@ -131,6 +135,34 @@ describe('the search', () => {
 });
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `word-${i}`).join(' ');
+
+/** Long enough for a slow computer, and a fraction of the time without a limit. */
+const MAX_MS = 2000;
+const timeOf = (call: () => void): number => {
+  const startedAt = performance.now();
+  call();
+  return performance.now() - startedAt;
+};
+
+describe('a pasted text', () => {
+  const token = `${'eyJhbGciOiJIUzI1NiJ9'.repeat(50)}.${'c2lnbmF0dXJl'.repeat(70)}`;
+  const prose = places.map(({ text }) => text).join(' ');
+
+  it('that is one long word, such as a token, does not stop the page', () => {
+    expect(timeOf(() => search(token))).toBeLessThan(MAX_MS);
+  });
+
+  it('that is a long page does not stop the page, and finds sections with its first words', () => {
+    const find = () => {
+      const query = queryOf(prose);
+      const queried = query.toLowerCase().split(/\s+/);
+      const found = search(query);
+      for (const { text } of found) splitAtMatches(excerptOf(text, queried), queried);
+      expect(found).not.toEqual([]);
+    };
+    expect(timeOf(find)).toBeLessThan(MAX_MS);
+  });
+});
 
 describe('the excerpt of a search result', () => {
   it('starts and ends with whole words around the match', () => {
