@@ -8,6 +8,7 @@ import { allowedMethods } from '../../lib/api/operations.ts';
 import type { Page, Site } from '../../lib/http/static.ts';
 import { changelogFeed, FEED_PATH } from './docs/render/changelog.ts';
 import { pathOf } from './docs/render/chapter.ts';
+import { descriptionOf } from './docs/render/description.ts';
 import { chapters } from './docs/render/docs.ts';
 import { type Article, verification } from './docs/render/guides.ts';
 import { bodyOf } from './docs/render/layout.ts';
@@ -51,7 +52,8 @@ export function createSite(securityContact: string): Site {
 
 function dashboard(): PageList {
   const files = [...bundleBrowser('dashboard', 'functions/site/dashboard/main.tsx'), icon('dashboard')];
-  return [page('/dashboard', 'Dashboard', files, '<div id="app"></div>'), ...files];
+  const description = 'Keys, webhooks, events and documents of a project of the Document Sync Service.';
+  return [page('/dashboard', { title: 'Dashboard', description, body: '<div id="app"></div>' }, files), ...files];
 }
 
 /** Creates the pages of the documentation, their files, and the same pages as Markdown. */
@@ -60,7 +62,15 @@ function documentation(): Pick<Site, 'pages' | 'missingPage'> {
   const all = chapters();
   const index = asset('docs', 'search.json', JSON.stringify(searchIndex(all)));
   const pageOf = (article: Article) =>
-    page(pathOf(article), `${article.title} · Docs`, files, bodyOf(article, all, index[0]));
+    page(
+      pathOf(article),
+      {
+        title: `${article.title} · Docs`,
+        description: descriptionOf(article),
+        body: bodyOf(article, all, index[0]),
+      },
+      files,
+    );
   const pages = all.flatMap(({ articles }) => articles).map(pageOf);
   const texts = [...markdownFiles(all), [FEED_PATH, changelogFeed()] as const].map(([path, text]): [string, Page] => [
     path,
@@ -99,8 +109,15 @@ function asset(folder: string, name: string, text: string): [string, Page] {
   return [`/${folder}/${basename(name, extension)}-${hash}${extension}`, { type, kind: 'asset', text }];
 }
 
-/** Creates a page at `path` with `body`. Links to its files are relative, so that it works below any stage. */
-function page(path: string, title: string, files: PageList, body: string): [string, Page] {
+/** The parts of a page, as HTML. */
+interface Content {
+  title: string;
+  description: string;
+  body: string;
+}
+
+/** Creates a page. Links to its files are relative, so that it works below any stage. */
+function page(path: string, { title, description, body }: Content, files: PageList): [string, Page] {
   const tags = files.map(([file]) => {
     const href = posix.relative(posix.dirname(path), file);
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${href}">`;
@@ -113,6 +130,7 @@ function page(path: string, title: string, files: PageList, body: string): [stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="description" content="${description}">
 <title>${title}</title>
 ${tags.join('\n')}
 </head>

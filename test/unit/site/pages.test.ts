@@ -73,6 +73,21 @@ describe('the dashboard', () => {
     expect(bytes).toBeGreaterThan(10 * 1024);
   });
 
+  it('has its own description for search engines, in whole sentences', () => {
+    const all = pages
+      .filter(([, { kind }]) => kind === 'page')
+      .map(([path, { text }]) => {
+        const [, description = ''] = /<meta name="description" content="([^"]*)">/.exec(text) ?? [];
+        return { path, description };
+      });
+    expect(all.length).toBeGreaterThan(20);
+    for (const { path, description } of all) {
+      expect(description, path).toMatch(/^[A-Z].{35,199}\.$/);
+      expect(description, path).not.toMatch(/[<>]|base_url|\s\s/);
+    }
+    expect(new Set(all.map(({ description }) => description)).size).toBe(all.length);
+  });
+
   it('is revalidated every time, and its files have a content hash in their names and are cached', async () => {
     const page = await request('/dashboard');
     expect(page.headers).toMatchObject({ ...COMMON_HEADERS, 'X-Request-Id': 'request-1' });
