@@ -4,7 +4,8 @@ import { addSearch } from './search.ts';
 import { addTabs } from './tabs.ts';
 import { addForms } from './try.ts';
 
-// Pages work without this program. It adds the features that need a script.
+// Pages work without this program. It adds the features that need a script. It runs after the first paint, so it must not move content:
+// styles reserve the place of what it adds.
 addTabs();
 addCopyButtons();
 addForms();
@@ -14,7 +15,3 @@ addSearch();
 const pages = document.querySelector<HTMLElement>('.pages');
 const current = pages?.querySelector<HTMLElement>('[aria-current]');
 if (pages && current) pages.scrollTop = current.offsetTop - pages.clientHeight / 3;
-
-// Collapses the navigation on a phone.
-const navigation = document.querySelector<HTMLDetailsElement>('.pages details');
-if (navigation && matchMedia('(max-width: 60rem)').matches) navigation.open = false;

@@ -23,11 +23,10 @@ interface Call {
 export function addForms(): void {
   for (const section of document.querySelectorAll<HTMLElement>('.operation')) {
     const call = JSON.parse(section.dataset.call ?? '{}') as Call;
-    const details = element('details', { className: 'try' }, element('summary', {}, 'Try it'));
-    details.addEventListener('toggle', () => {
+    const details = section.querySelector<HTMLDetailsElement>('.try');
+    details?.addEventListener('toggle', () => {
       if (details.open && !details.querySelector('form')) details.append(formFor(call));
     });
-    section.querySelector('.samples')?.prepend(details);
   }
   watchKeys(removeForms);
   const onSignOut = () => {

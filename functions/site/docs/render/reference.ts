@@ -75,7 +75,7 @@ function sectionOf(operation: Placed): string {
   const content = Object.values(response?.content ?? {})[0];
   const call = callOf(operation);
   const { method, isPublic } = call;
-  // Data for the form that the script of the page adds.
+  // Data for the form that the script of the page adds to the details.
   const tried = { method, path, parameters: parameters.map(tryable), body: body?.example, isPublic };
   return `<section class="operation" id="${operationId}" data-call="${escaped(JSON.stringify(tried))}">
 <div>
@@ -91,6 +91,7 @@ ${content ? membersOf(content.schema) : ''}
 <ul class="other-responses">${others.map(otherResponse).join('\n')}</ul>
 </div>
 <div class="samples">
+<details class="try"><summary>Try it</summary></details>
 ${sampleTabs(samplesOf(call))}
 ${content?.example === undefined ? '' : code(JSON.stringify(content.example, null, 2), 'json')}
 </div>
