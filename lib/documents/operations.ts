@@ -10,7 +10,7 @@ import {
   PatchDocument,
   PutDocument,
 } from './document.ts';
-import { SyncRequest, SyncResponse } from './sync.ts';
+import { SyncCycle, SyncResult } from './sync.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
 const writes = {
@@ -108,9 +108,9 @@ export const documentOperations = {
     method: 'POST',
     path: '/v1/sync',
     summary: 'Push changes and pull differences',
-    body: SyncRequest,
+    body: SyncCycle,
     maxBodyBytes: MAX_BODY_BYTES,
-    responses: { 200: SyncResponse },
+    responses: { 200: SyncResult },
     publishes: 'push',
     problems: ['document_not_allowed', 'invalid_cursor', 'conflict', 'resync_required'],
   }),

@@ -6,7 +6,7 @@ import type { Cycle } from './cycle.ts';
 import type { DocumentState } from './document.ts';
 import { type KeyRange, matchesAny, rangesOf } from './patterns.ts';
 import type { Documents } from './store.ts';
-import type { SyncResponse } from './sync.ts';
+import type { SyncResult } from './sync.ts';
 
 /** The documents per query after the first one, because most of them may not match. A query reads at most 1 MB. */
 const MORE_DOCUMENTS = 1000;
@@ -49,7 +49,7 @@ export async function walk(
   }
 }
 
-type Change = v.InferOutput<typeof SyncResponse>['changes'][number];
+type Change = v.InferOutput<typeof SyncResult>['changes'][number];
 
 /** Documents of one read. Those that do not fit on a page are read again for the next one. */
 const READ_TOGETHER = 25;

@@ -110,7 +110,7 @@ const combinations = v.rawCheck<Members>(({ dataset, addIssue }) => {
   if (since !== undefined && known) reject('known', 'must not be sent together with since');
 });
 
-export const SyncRequest = v.pipe(members, combinations, v.title('SyncRequest'));
+export const SyncCycle = v.pipe(members, combinations, v.title('SyncCycle'));
 
 /** The patterns of a request, in an order that does not depend on that of the request. */
 export const patternsOf = ({ pattern, patterns }: Pick<Members, 'pattern' | 'patterns'>) =>
@@ -133,7 +133,7 @@ export const PushResult = resource('PushResult', {
 });
 export type PushResult = v.InferOutput<typeof PushResult>;
 
-export const SyncResponse = resource('SyncResponse', {
+export const SyncResult = resource('SyncResult', {
   sync_id: described(v.string(), 'Identifies the cycle.'),
   results: described(v.array(PushResult), 'The result of each push, in the same order.'),
   changes: described(

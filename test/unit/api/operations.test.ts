@@ -199,6 +199,21 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
+  it('gives no schema a name that generators give to a part of an operation', () => {
+    const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
+    const suffixes = 'Request|Requests|Response|Responses|Params|Body|JSONBody|JSONRequestBody|Data|Error|Errors'.split(
+      '|',
+    );
+    const operationIds = Object.values(openApi.paths).flatMap((each) =>
+      Object.values(each).map((of) => (of as ReturnType<typeof operationOf>).operationId),
+    );
+    const taken = operationIds.flatMap((id) => suffixes.map((suffix) => pascal(id) + suffix));
+    expect(taken).toContain('SyncResponse'); // oapi-codegen
+    const names = Object.keys(openApi.components.schemas).map((name) => name.toLowerCase());
+    expect(new Set(names).size).toBe(names.length); // types can be files, and some file systems ignore the case
+    expect(taken.filter((name) => names.includes(name.toLowerCase()))).toEqual([]);
+  });
+
   it('gives every shared schema one name', () => {
     const { schemas } = openApi.components as { schemas: Record<string, Schema & { enum?: string[] }> };
     for (const name of ['Event', 'EventType', 'Problem', 'WebhookPage', 'DeliveryPage', 'PublishDocumentChanged'])

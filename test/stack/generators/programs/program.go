@@ -27,10 +27,10 @@ func main() {
 	event := api.PublishDocumentDeletedAsPublishEvent(deleted)
 	published := must(client.EventsAPI.PublishEvent(ctx).PublishEvent(event).Execute())
 	write := api.NewPushWrite("put", "org:acme:new", 0, map[string]any{"title": "New"})
-	push := []api.SyncRequestPushInner{api.PushWriteAsSyncRequestPushInner(write)}
-	request := api.NewSyncRequest("generated-client", push)
+	push := []api.SyncCyclePushInner{api.PushWriteAsSyncCyclePushInner(write)}
+	request := api.NewSyncCycle("generated-client", push)
 	request.SetPattern("org:acme:*")
-	synced := must(client.DocumentsAndSyncAPI.Sync(ctx).SyncRequest(*request).Execute())
+	synced := must(client.DocumentsAndSyncAPI.Sync(ctx).SyncCycle(*request).Execute())
 	page := must(client.EventsAPI.ListEvents(ctx).Execute())
 
 	listed, types, fields := []string{}, []string{}, []string{}

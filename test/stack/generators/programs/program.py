@@ -10,8 +10,8 @@ with api.ApiClient(configuration) as client:
     event = api.PublishDocumentDeleted(type="document.deleted", data=deleted)
     published = events_api.publish_event(api.PublishEvent(event)).actual_instance
     push = api.PushWrite(op="put", document_key="org:acme:new", base_revision=0, fields={"title": "New"})
-    request = api.SyncRequest(
-        node_id="generated-client", pattern="org:acme:*", push=[api.SyncRequestPushInner(push)], known={}
+    request = api.SyncCycle(
+        node_id="generated-client", pattern="org:acme:*", push=[api.SyncCyclePushInner(push)], known={}
     )
     synced = api.DocumentsAndSyncApi(client).sync(request)
     events = [event.actual_instance for event in events_api.list_events().data]
