@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -66,8 +66,21 @@ async function compileTypeScript(folder: string, program: string): Promise<void>
   await build({ ...paths, bundle: true, platform: 'node', format: 'esm' });
 }
 
-/** Each generator, with the command that runs the compiled program. */
-const CLIENTS: Record<string, { folder: string; generate(): Promise<void>; command: [string, ...string[]] }> = {
+interface GeneratedClient {
+  folder: string;
+  generate(): Promise<void>;
+  /** Runs the compiled program. */
+  command: [string, ...string[]];
+  /** Whether the machine has the compiler. */
+  canRun?: boolean;
+}
+
+/** The newest version, which needs this version of Go. The guide names both. */
+const OAPI_CODEGEN = 'v2.8.2';
+const GO_FOR_OAPI_CODEGEN = 25;
+const goVersion = Number(/go1\.(\d+)/.exec(String(spawnSync('go', ['version']).stdout))?.[1]);
+
+const CLIENTS: Record<string, GeneratedClient> = {
   '@hey-api/openapi-ts': {
     folder: 'hey-api',
     async generate() {
@@ -105,9 +118,53 @@ const CLIENTS: Record<string, { folder: string; generate(): Promise<void>; comma
     },
     command: ['./program/program'],
   },
+  'openapi-generator for Java': {
+    folder: 'java',
+    async generate() {
+      await openApiGenerator('java');
+      const goals = ['package', 'dependency:copy-dependencies', '-DoutputDirectory=target', '-DincludeScope=runtime'];
+      await run('java', 'mvn', ['-q', '-B', '-Dmaven.test.skip=true', '-Dmaven.javadoc.skip=true', ...goals]);
+      await run('java', 'javac', ['-cp', 'target/*', '-d', 'program', join(GENERATORS, 'programs/Program.java')]);
+    },
+    command: ['java', '-cp', 'target/*:program', 'Program'],
+    canRun: spawnSync('mvn', ['--version']).status === 0 && spawnSync('javac', ['-version']).status === 0,
+  },
+  'oapi-codegen': {
+    folder: 'oapi-codegen',
+    async generate() {
+      mkdirSync(join(directory, 'oapi-codegen'));
+      writeFileSync(join(directory, 'oapi-codegen/go.mod'), `module client\ngo 1.${GO_FOR_OAPI_CODEGEN}\n`);
+      cpSync(join(GENERATORS, 'programs/oapi-codegen.go'), join(directory, 'oapi-codegen/main.go'));
+      const generator = `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@${OAPI_CODEGEN}`;
+      const options = ['-generate', 'types,client', '-package', 'main', '-o', 'client.go', '../openapi.json'];
+      await run('oapi-codegen', 'go', ['run', generator, ...options]);
+      await run('oapi-codegen', 'go', ['mod', 'tidy']);
+      await run('oapi-codegen', 'go', ['build', '-o', 'program', '.']);
+    },
+    command: ['./program'],
+    canRun: goVersion >= GO_FOR_OAPI_CODEGEN,
+  },
 };
 
-describe.each(Object.entries(CLIENTS))('a client of %s', (_, { folder, generate, command: [command, ...args] }) => {
+it('is tested with the versions that the guide names', () => {
+  const guide = readFileSync('functions/site/docs/guides/index.md', 'utf8');
+  const { devDependencies } = JSON.parse(readFileSync(join(GENERATORS, 'package.json'), 'utf8'));
+  const [, pinned] =
+    /^openapi-generator-cli==([\d.]+)/m.exec(readFileSync(join(GENERATORS, 'requirements.txt'), 'utf8')) ?? [];
+  const versions = { '@hey-api/openapi-ts': devDependencies['@hey-api/openapi-ts'], orval: devDependencies.orval };
+  for (const [name, version] of Object.entries({
+    ...versions,
+    'openapi-generator': pinned,
+    'oapi-codegen': OAPI_CODEGEN.slice(1),
+  }))
+    expect(guide).toContain(`${name} ${version}`);
+});
+
+describe.each(Object.entries(CLIENTS).filter(([, { canRun = true }]) => canRun))('a client of %s', (_, {
+  folder,
+  generate,
+  command: [command, ...args],
+}) => {
   it('publishes and lists events of every type, pushes a document, and checks tokens', async () => {
     const { adminKey, admin } = await service.project();
     await publishAll(
