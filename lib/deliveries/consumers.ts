@@ -5,7 +5,7 @@ import { consume } from '../aws/batches.ts';
 import { countAttempt, publishMetrics } from '../aws/metrics.ts';
 import { allDone } from '../concurrency.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
-import { type Batch, batches } from './batch-consumers.ts';
+import { type Batch, batches } from './batch.ts';
 import { type DeliverResult, deliver } from './deliver.ts';
 import type { HttpPost } from './http-post.ts';
 import {

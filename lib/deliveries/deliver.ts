@@ -2,7 +2,7 @@ import { isTest, type StoredEvent } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import { type Attempt, keptHeaders, postOf } from './attempt.ts';
-import type { Batch } from './batch-consumers.ts';
+import type { Batch } from './batch.ts';
 import { disablesWebhook, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
 import { isSlower, laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS } from './lanes.ts';

@@ -3,7 +3,7 @@ import { recipientsOf } from '../projects/recipients.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
-import type { Batch } from './batch-consumers.ts';
+import type { Batch } from './batch.ts';
 import type { Claim } from './endpoint-store.ts';
 import { laneOf, type Pace, SUSPECT_FOR_MS } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';

@@ -1,7 +1,7 @@
 import { allDone } from '../concurrency.ts';
 import { NotYetError } from '../errors.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import type { Batch } from './batch-consumers.ts';
+import type { Batch } from './batch.ts';
 import { firstMessage, type RecoverMessage } from './messages.ts';
 import { stuckBefore } from './recovery.ts';
 import { isNextPending, pageMessage, pageTaskOf, type RecoveryRecord } from './recovery-record.ts';

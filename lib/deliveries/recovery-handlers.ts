@@ -8,8 +8,8 @@ import type { Handlers } from '../http/serve.ts';
 import { effectOf } from '../webhooks/apply-change.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { laneQueues } from './lane-queues.ts';
 import { deliveryLog } from './log-store.ts';
-import { laneQueues } from './queue-store.ts';
 import { stuckBefore, windowOf } from './recovery.ts';
 import { isReversed, REVERSED, type recoveryOperations } from './recovery-operations.ts';
 import {
