@@ -21,7 +21,7 @@ const STEPS = [
   'deliveries/exchange.ts',
   'deliveries/http-post.ts',
   'deliveries/lane-queues.ts',
-  'deliveries/outage.ts',
+  'deliveries/notify.ts',
   'documents/pages.ts',
   'emails/notices.ts',
   'emails/send.ts',

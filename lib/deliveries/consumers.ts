@@ -6,7 +6,8 @@ import { countAttempt, publishMetrics } from '../aws/metrics.ts';
 import { allDone } from '../concurrency.ts';
 import { NotYetError, UnavailableError } from '../errors.ts';
 import { type Batch, batches } from './batch.ts';
-import { type DeliverResult, deliver } from './deliver.ts';
+import type { DeliveryContext } from './decide.ts';
+import { deliver } from './deliver.ts';
 import type { HttpPost } from './http-post.ts';
 import {
   attemptName,
@@ -18,7 +19,7 @@ import {
   type SpreadMessage,
 } from './messages.ts';
 import { recoverPage } from './recovery-consumers.ts';
-import type { DeliveryContext } from './store.ts';
+import type { DeliverResult } from './stages.ts';
 
 /**
  * Consumes the messages of a lane. One read loads what a batch refers to, and all of its attempts run at the same time. `post`
@@ -64,12 +65,12 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
     runs.set(name, run);
     const result = await run;
     if (!copy) report(message, result, batch);
-    if (result.task === 'wait') throw new NotYetError('Another run is processing the message');
+    if (result.kind === 'again') throw new NotYetError('Another function is processing the message');
   };
 
   async function load(): Promise<Map<QueueMessage, DeliveryContext | UnavailableError>> {
     const due = messages.filter((message): message is DeliveryMessage => message !== null && isDelivery(message));
-    const contexts = await batch.store.loadContexts(due);
+    const contexts = await batch.deliveries.loadContexts(due);
     return new Map(due.map((message, i) => [message, contexts[i] as (typeof contexts)[number]]));
   }
 }
@@ -80,16 +81,16 @@ function handlerOf(messages: readonly (QueueMessage | null)[], batch: Batch) {
  */
 async function spread(
   { spread: { to, webhookIds, eventId, event, ...space } }: SpreadMessage,
-  { store, send, clock }: Batch,
+  { deliveries, send, clock }: Batch,
 ) {
   const messages = webhookIds.map((id) => firstMessage(space, id, eventId, { event }));
   if (to !== 'skipped') return send(to, messages);
-  const contexts = await store.loadContexts(messages);
+  const contexts = await deliveries.loadContexts(messages);
   await allDone(
     messages.map(async (message, i) => {
       const context = contexts[i];
       if (context instanceof UnavailableError) throw context;
-      if (context?.webhook) await store.end(message, context.event, 'skipped', clock());
+      if (context?.webhook) await deliveries.endRun(message, context.event, 'skipped', clock());
     }),
   );
 }
@@ -97,14 +98,15 @@ async function spread(
 /** Counts and logs the result of a message. A failed attempt is a warning, and everything else is information. */
 function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch): void {
   const delivery = fieldsOf(message);
-  if (!('attempt' in result)) {
-    log.info('delivery.not_attempted', { ...delivery, reason: result.task });
+  const recorded = result.kind === 'notAttempted' ? undefined : result.recorded;
+  if (!recorded) {
+    const reason = result.kind === 'notAttempted' ? result.reason : 'wait';
+    log.info('delivery.not_attempted', { ...delivery, reason });
     return;
   }
-  const { verdict, attempt, disabled, isRecorded } = result;
+  const { verdict, attempt, disabled, by } = recorded;
   const isFailure = verdict.status !== 'succeeded';
-  // Another run counts an attempt that it recorded.
-  if (isRecorded) countAttempt(attempt.durationMs, { isFailure, isDisabling: disabled });
+  if (by === 'us') countAttempt(attempt.durationMs, { isFailure, isDisabling: disabled });
   const { statusCode, error, reason, durationMs } = attempt;
   const response = { status_code: statusCode, error, error_reason: reason ?? null, duration_ms: durationMs };
   const outcome = { status: verdict.status, ...response, disabled };

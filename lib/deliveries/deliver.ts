@@ -1,181 +1,183 @@
-import { isTest, type StoredEvent } from '../events/event.ts';
+import { isTest } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
-import { type Attempt, keptHeaders, postOf } from './attempt.ts';
-import type { Batch } from './batch.ts';
-import { disablesWebhook, type Task, taskOf, type Verdict, verdictOn } from './decide.ts';
+import { keptHeaders, postOf } from './attempt.ts';
+import { type DeliveryContext, disablesWebhook, type Found, taskOf, verdictOn } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
-import { isSlower, laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS } from './lanes.ts';
+import { laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
-import type { Failing } from './notification.ts';
-import {
-  noteFailure,
-  noteNoWait,
-  noteOverdue,
-  noteOverload,
-  notePace,
-  noteSuccess,
-  sendOnce,
-  WARNED_ATTEMPT,
-} from './outage.ts';
-import { type Due, dueAfter, MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
-import type { DeliveryContext } from './store.ts';
-
-/** The stored data of a message whose webhook and event exist. */
-type Found = DeliveryContext & { webhook: WebhookRecord; event: StoredEvent };
+import { sendOnce } from './notify.ts';
+import { endsOutage, endsOverload, startsOutage, startsOverload, WARNED_ATTEMPT } from './outage.ts';
+import { dueAfter, MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
+import type { Delivering, DeliverResult, Made, Reason, Recorded } from './stages.ts';
 
 /**
- * The result of a message: a task without an attempt, or an attempt that this or another run recorded. `delay`: the rate limit
- * of the webhook allows the attempt later. `overload`: so late that the delivery was skipped. After `wait` the message must be
- * received again.
- */
-export type DeliverResult =
-  | { task: Exclude<Task, 'send'> | 'delay' | 'overload' | 'wait' }
-  | { task: 'send' | 'wait'; attempt: Attempt; verdict: Verdict; disabled: boolean; isRecorded: boolean };
-
-/**
- * Handles one message. The order of effects prevents losses: POST, record the attempt with its retry pending, queue the retry,
- * clear the flag. A crash in between repeats work and drops none. A recorded attempt is not sent again. Of two copies of a
- * message, the one that records the attempt continues, and the other is received again. Only internal failures throw, and then
- * the message is received again with the same attempt number.
+ * Handles one message, in the order that prevents losses: POST → record the attempt with its retry pending → queue the retry →
+ * clear the flag. A crash in between repeats work and drops none. A recorded attempt is not made again. Only internal failures
+ * throw, and then the message is received again with the same attempt number.
  */
 export async function deliver(
   message: DeliveryMessage,
   context: DeliveryContext,
-  batch: Batch,
+  use: Delivering,
 ): Promise<DeliverResult> {
-  const { webhook, event, delivery } = context;
-  const { store } = batch;
-  if (!webhook) return { task: 'drop' };
-  const now = batch.clock();
-  if (!event) {
-    if (delivery) await store.end(message, undefined, 'failed', now); // it expired during the run
-    return { task: 'drop' };
-  }
-  const lane = laneOf(webhook, now);
-  const isDeferred = isSlower(lane, batch.lane);
-  const task = taskOf(message, webhook, delivery, isTest(event), isDeferred, context.isSuspended);
-  switch (task) {
-    case 'send': {
-      const turn = webhook.maxPerSecond && (await batch.takeSlot(message, webhook.maxPerSecond, isTest(event)));
-      if (turn === 'skip') {
-        await store.end(message, event, 'skipped', batch.clock());
-        await noteOverload(message, webhook, event, batch);
-        return { task: 'overload' };
-      }
-      if (turn) {
-        // After the maximum delay of a queue, the message waits again.
-        const { delaySeconds } = dueAfter(turn.untilMs, batch.clock());
-        await batch.send(
-          batch.lane,
-          [{ ...message, slot: turn.slot }],
-          Math.min(delaySeconds, MAX_QUEUE_DELAY_SECONDS),
-        );
-        return { task: 'delay' };
-      }
-      await noteNoWait(message, webhook, event, batch);
-      return send(message, { ...context, webhook, event }, batch);
-    }
-    case 'cancel':
-      await store.end(message, event, 'canceled', now);
-      break;
-    case 'skip':
-      await store.end(message, event, 'skipped', now);
-      break;
+  const nowMs = use.clock();
+  const task = taskOf({ message, context, lane: use.lane, nowMs });
+  switch (task.task) {
+    case 'drop':
+      return notAttempted('drop');
+    case 'end':
+      await use.deliveries.endRun(message, context.event, task.status, nowMs);
+      return notAttempted(REASONS[task.status]);
     case 'defer':
-      await batch.send(lane, [message]);
-      break;
+      await use.send(task.lane, [message]);
+      return notAttempted('defer');
     case 'requeue':
-    case 'notify': {
-      const failing = { webhook, event, attempts: delivery?.attempts ?? [] };
-      const due = dueAfter(delivery?.nextAttemptAt ?? 0, now);
-      const finish =
-        task === 'notify' ? emailAbout('disabled', message, failing, batch) : requeue(message, due, failing, batch);
-      return { task: (await finish) === 'busy' ? 'wait' : task };
-    }
+    case 'notify':
+      return (await finish(task.found, task, use)) === 'again' ? { kind: 'again' } : notAttempted(task.task);
+    case 'send':
+      return makeAttempt(task.found, use);
   }
-  return { task };
 }
 
-async function send(message: DeliveryMessage, found: Found, batch: Batch): Promise<DeliverResult> {
-  const made = await makeAttempt(message, found, batch);
-  if (!made) {
-    await batch.send('slow', [{ ...message, requests: requestsOf(message) }]);
-    return { task: 'defer' };
-  }
-  const result = await conclude(message, found, made.attempt, batch);
-  await notePace(found.webhook, paceAfter(found.webhook, made.waitedMs, batch.clock()), batch);
-  return result;
-}
+const REASONS = { failed: 'drop', canceled: 'cancel', skipped: 'skip' } as const;
 
-/** The requests of the attempt of a message, with the next one. */
-const requestsOf = ({ requests = 0 }: DeliveryMessage): number => requests + 1;
+const notAttempted = (reason: Reason): DeliverResult => ({ kind: 'notAttempted', reason });
+
+/** Makes the attempt of a message, stage by stage. */
+async function makeAttempt(found: Found, use: Delivering): Promise<DeliverResult> {
+  const admission = await admit(found, use);
+  if (admission !== 'admitted') return notAttempted(admission);
+  const made = await post(found, use);
+  if (!made) return notAttempted('defer');
+  const recorded = await record(made, use);
+  const end = await finish(recorded, recorded.remaining, use);
+  await noteOutcome(made, use);
+  return { kind: end === 'again' ? 'again' : 'attempted', recorded };
+}
 
 /**
- * Makes the attempt of a message. Returns `null` if it was overdue and must leave the quick lane. The slow lane then makes the
- * same attempt again, so the endpoint can receive it twice.
+ * Applies the rate limit of the webhook: a message without a token waits, or its delivery is skipped. After a crash, its token or
+ * slot is lost, and it takes another one.
  */
-async function makeAttempt(
-  message: DeliveryMessage,
-  { webhook, event }: Found,
-  batch: Batch,
-): Promise<{ attempt: Attempt; waitedMs: number } | null> {
-  const { attempt: number, trigger } = message;
-  const at = batch.clock();
+async function admit({ message, webhook, event }: Found, use: Delivering): Promise<'admitted' | 'delay' | 'overload'> {
+  const request = { slot: message.slot, isTest: isTest(event), isRecovery: message.trigger === 'recovery' };
+  const turn = webhook.maxPerSecond && (await use.takeSlot(webhook.id, webhook.maxPerSecond, request));
+  if (turn === 'skip') {
+    await use.deliveries.endRun(message, event, 'skipped', use.clock());
+    if (startsOverload(webhook, event)) await sendOnce('overloaded', message, { webhook, event, attempts: [] }, use);
+    return 'overload';
+  }
+  if (turn) {
+    // After the maximum delay of a queue, the message waits again.
+    const { delaySeconds } = dueAfter(turn.untilMs, use.clock());
+    await use.send(use.lane, [{ ...message, slot: turn.slot }], Math.min(delaySeconds, MAX_QUEUE_DELAY_SECONDS));
+    return 'delay';
+  }
+  if (endsOverload(webhook, event, message)) await use.notes.endOverload(webhook, use.clock());
+  return 'admitted';
+}
+
+/**
+ * Sends the request of an attempt. Returns `null` if it was overdue and had to leave the quick lane. The slow lane then makes the
+ * same attempt again, as the next function does after a crash. So the endpoint can receive it twice.
+ */
+async function post(found: Found, use: Delivering): Promise<Made | null> {
+  const { message, webhook, event } = found;
+  const { attempt: number, trigger, requests: earlier = 0 } = message;
+  const requests = earlier + 1;
+  const at = use.clock();
   const request = postOf(number, webhook, event, at);
   const leaving = new AbortController();
   const { signal } = leaving;
-  const leave = () => batch.lane === 'quick' && leaving.abort();
-  let noted: Promise<unknown> | undefined;
+  const leave = () => use.lane === 'quick' && leaving.abort();
+  let suspected: Promise<unknown> | undefined;
   const tick = (waitedMs: number) => {
-    if (waitedMs === overdueAfterMs(batch.lane))
-      noted = noteOverdue(webhook, batch).then((isFirst) => isFirst || leave());
+    if (waitedMs === overdueAfterMs(use.lane)) suspected = suspect(webhook, use).then((isFirst) => isFirst || leave());
     else if (waitedMs === SUSPECT_AFTER_MS) leave();
   };
-  const timed = await batch.post(request, { tick, signal }).catch((error: unknown) => {
+  const timed = await use.post(request, { tick, signal }).catch((error: unknown) => {
     if (signal.aborted) return null;
     throw error;
   });
-  await noted;
-  if (!timed) return null;
+  await suspected;
+  if (!timed) {
+    await use.send('slow', [{ ...message, requests }]);
+    return null;
+  }
   const { waitedMs, ...outcome } = timed;
   const sent = keptHeaders(request, webhook);
-  const requests = requestsOf(message);
-  return { waitedMs, attempt: { number, trigger, at, requests, ...outcome, url: request.url, sent } };
+  const attempt = { number, trigger, at, requests, ...outcome, url: request.url, sent };
+  const verdict = verdictOn(attempt, event);
+  return { ...found, attempts: [...found.attempts, attempt], attempt, verdict, waitedMs };
 }
 
-async function conclude(
-  message: DeliveryMessage,
-  { webhook, event, delivery }: Found,
-  attempt: Attempt,
-  batch: Batch,
-): Promise<DeliverResult> {
-  const verdict = verdictOn(attempt, isTest(event));
-  const failing = { webhook, event, attempts: [...(delivery?.attempts ?? []), attempt] };
-  if (disablesWebhook(verdict, isTest(event))) {
-    const { isRecorded, isEmailPending } = await batch.store.exhaust(webhook, message, event, attempt, batch.clock());
-    const claim = isEmailPending ? await emailAbout('disabled', message, failing, batch) : undefined;
-    const disabled = isRecorded && isEmailPending;
-    return { task: claim === 'busy' ? 'wait' : 'send', attempt, verdict, disabled, isRecorded };
+/** Notes an overdue attempt, unless its endpoint has the slow lane anyway. `false`: another attempt was overdue before it. */
+async function suspect(webhook: WebhookRecord, { notes, clock }: Delivering): Promise<boolean> {
+  const now = clock();
+  return laneOf(webhook, now) === 'slow' || notes.suspect(webhook, now + SUSPECT_FOR_MS, now);
+}
+
+/**
+ * Records an attempt with what remains, or finds that another function recorded it. The last failure disables the webhook in the
+ * same transaction.
+ */
+async function record(made: Made, use: Delivering): Promise<Recorded> {
+  const { message, webhook, event, attempt, verdict } = made;
+  if (disablesWebhook(verdict, event)) {
+    const { isRecorded, isEmailPending } = await use.endpoints.recordLastFailure(
+      webhook,
+      message,
+      event,
+      attempt,
+      use.clock(),
+    );
+    const remaining = { task: isEmailPending ? 'notify' : 'drop' } as const;
+    return { ...made, by: isRecorded ? 'us' : 'another', disabled: isRecorded && isEmailPending, remaining };
   }
-  const isRecorded = await batch.store.record(message, event, attempt, verdict);
-  const claim =
-    isRecorded && verdict.status === 'retrying' ? await requeue(message, verdict, failing, batch) : undefined;
-  if (verdict.status === 'succeeded' && !isTest(event)) await noteSuccess(webhook, attempt, batch);
-  // The run that recorded it may have crashed since. The remaining work follows from the stored record, not from this attempt.
-  const isOpen = !isRecorded || claim === 'busy';
-  return { task: isOpen ? 'wait' : 'send', attempt, verdict, disabled: false, isRecorded };
+  const recorded = { ...made, disabled: false };
+  if (!(await use.deliveries.record(message, event, attempt, verdict)))
+    return { ...recorded, by: 'another', remaining: { task: 'wait' } };
+  const isRetried = verdict.status === 'retrying';
+  return { ...recorded, by: 'us', remaining: isRetried ? { task: 'requeue', due: verdict } : { task: 'drop' } };
 }
 
-// The retry is queued before other steps that can fail. Failed steps are repeated with it until the flag is cleared.
-async function requeue(message: DeliveryMessage, due: Due, failing: Failing, batch: Batch): Promise<Claim | undefined> {
-  await batch.retry(nextMessage(message), due);
-  const last = failing.attempts.at(-1);
-  if (last) await noteFailure(failing.webhook, last, batch);
-  const claim = message.attempt === WARNED_ATTEMPT ? await emailAbout('failing', message, failing, batch) : undefined;
-  if (claim !== 'busy') await batch.store.markRetried(message);
-  return claim;
+/**
+ * Does what remains of a recorded attempt. The retry is queued before the other steps that can fail, and its flag is cleared after
+ * them, so the function that receives the message after a crash repeats all of them. Copies of the retry are harmless, because a
+ * recorded attempt is not made again.
+ */
+async function finish(found: Found, remaining: Recorded['remaining'], use: Delivering): Promise<'done' | 'again'> {
+  const { message, webhook, attempts } = found;
+  switch (remaining.task) {
+    case 'drop':
+      return 'done';
+    case 'wait':
+      return 'again';
+    case 'notify':
+      return (await emailAbout('disabled', found, use)) === 'busy' ? 'again' : 'done';
+    case 'requeue': {
+      await use.retry(nextMessage(message), remaining.due);
+      const last = attempts.at(-1);
+      if (last && startsOutage(webhook)) await use.endpoints.beginOutage(webhook, last.at);
+      const isWarned = message.attempt === WARNED_ATTEMPT;
+      if (isWarned && (await emailAbout('failing', found, use)) === 'busy') return 'again';
+      await use.deliveries.markRetried(message);
+      return 'done';
+    }
+  }
 }
 
-const emailAbout = (what: WebhookState, message: DeliveryMessage, failing: Failing, batch: Batch): Promise<Claim> =>
-  sendOnce(what, message, { ...failing, attempts: failing.attempts.slice(-message.attempt) }, batch);
+/** The email shows the attempts of the run. */
+const emailAbout = (
+  what: WebhookState,
+  { message, webhook, event, attempts }: Found,
+  use: Delivering,
+): Promise<Claim> => sendOnce(what, message, { webhook, event, attempts: attempts.slice(-message.attempt) }, use);
+
+/** Notes the success and the pace of an endpoint. */
+async function noteOutcome({ webhook, event, attempt, verdict, waitedMs }: Made, use: Delivering): Promise<void> {
+  if (endsOutage(webhook, event, verdict)) await use.notes.endOutage(webhook, attempt.at);
+  const pace = paceAfter(webhook, waitedMs, use.clock());
+  if (pace) await use.notes.setPace(webhook, pace);
+}

@@ -21,7 +21,7 @@ import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
-import { isEmailOwed } from './decide.ts';
+import { isEmailPending } from './decide.ts';
 import type { Pace } from './lanes.ts';
 import { type RunId, runKey } from './record.ts';
 import { recordAttempt } from './store.ts';
@@ -31,7 +31,7 @@ interface WebhookId extends Space {
   id: string;
 }
 
-/** Whether this run must send an email. `busy` means that another run of the message is sending it and can still fail. */
+/** Whether this function must send an email. `busy` means that another one is sending it for the same run and can still fail. */
 export type Claim = 'claimed' | 'busy' | 'sent';
 
 /** The duration of a claim. It is longer than the timeout of a function and shorter than the visibility timeout of a message. */
@@ -96,11 +96,11 @@ export function endpoints(table: Table) {
 
     /**
      * Records the attempt that exhausts the schedule and, if the webhook is still enabled, disables it in the same transaction,
-     * with an audit entry. Only one of several concurrent deliveries disables it. `isRecorded` is false if another run of the
-     * message has recorded this attempt, or a newer run has begun. `isEmailPending`: this delivery disabled the webhook, in this
-     * or another run, and the email about it may not be sent.
+     * with an audit entry. Only one of several concurrent deliveries disables it. `isRecorded` is false if another function has
+     * recorded this attempt, or a newer run has begun. `isEmailPending`: this run disabled the webhook, in this or another
+     * function, and the email about it may not be sent.
      */
-    async exhaust(
+    async recordLastFailure(
       webhook: WebhookId,
       run: RunId,
       event: StoredEvent,
@@ -125,9 +125,9 @@ export function endpoints(table: Table) {
       // Another delivery disabled the webhook, or it was deleted: the attempt is recorded alone. An attempt that was recorded before
       // is rejected again.
       const isRecorded = (await table.write([recorded])).length === 0;
-      // Another run of this message can have ended before the email.
+      // Another function can have stopped before the email of this run.
       const stored = rejected.find(({ index }) => index === 1)?.item;
-      return { isRecorded, isEmailPending: stored !== undefined && isEmailOwed(run, toWebhook(stored)) };
+      return { isRecorded, isEmailPending: stored !== undefined && isEmailPending(run, toWebhook(stored)) };
     },
 
     /*

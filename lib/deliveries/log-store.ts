@@ -26,6 +26,8 @@ export function toDelivery(item: Item): DeliveryRecord {
 
 const startOf = (status: DeliveryStatus | undefined): RecoveryPosition | undefined => status && { status };
 
+export type DeliveryLog = ReturnType<typeof deliveryLog>;
+
 /** The delivery logs of webhooks, newest first. */
 export function deliveryLog(table: Table) {
   return {

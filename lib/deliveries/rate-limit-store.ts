@@ -1,11 +1,43 @@
+import type { Backend } from '../aws/backend.ts';
 import { all, type Condition, increased, is, isAtMost, isNew, update } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import { optimistically } from '../concurrency.ts';
-import { type Allotment, allot, BURST_MS, type RateState, type SlotRequest, type Turn } from './rate-limit.ts';
+import {
+  type Allotment,
+  allot,
+  BURST_MS,
+  earlyTurn,
+  type RateState,
+  type SlotRequest,
+  type Turn,
+} from './rate-limit.ts';
 
 /** How long the state of a webhook without attempts is kept. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
+
+export type TakeSlot = ReturnType<typeof slots>;
+
+/**
+ * Takes a token of a webhook's rate limit for an attempt, or books a slot for it. Requests for the same webhook at the same time
+ * are taken together, so that a batch has one read and one write for each webhook.
+ */
+export function slots({ table, clock }: Pick<Backend, 'table' | 'clock'>) {
+  const groups = new Map<string, { requests: SlotRequest[]; turns: Promise<Turn[]> }>();
+  return async (webhookId: string, maxPerSecond: number, request: SlotRequest): Promise<Turn> => {
+    const early = earlyTurn(request, maxPerSecond, clock());
+    if (early !== undefined) return early;
+    const requests: SlotRequest[] = [];
+    const take = () => {
+      groups.delete(webhookId);
+      return takeSlots(table, webhookId, maxPerSecond, requests, clock());
+    };
+    const group = groups.get(webhookId) ?? { requests, turns: Promise.resolve().then(take) };
+    groups.set(webhookId, group);
+    const index = group.requests.push(request) - 1;
+    return (await group.turns)[index] ?? null;
+  };
+}
 
 /**
  * Takes tokens of a webhook and books slots with one read and one write. Concurrent writers add to each other's numbers, so they

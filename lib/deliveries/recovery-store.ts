@@ -17,6 +17,8 @@ const keptAt = (nowMs: number) => ({ expires: timeToLive(nowMs + EVENT_RETENTION
 
 const ended = (nowMs: number) => ({ endedAt: nowMs, from: undefined, nextPending: undefined });
 
+export type Recoveries = ReturnType<typeof recoveries>;
+
 /** The current or last recovery of each webhook. */
 export function recoveries(table: Table) {
   const { extendOutage } = endpoints(table);

@@ -18,25 +18,17 @@ import { UnavailableError } from '../errors.ts';
 import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
 import { toStoredEvent } from '../events/store.ts';
 import { toWebhook } from '../webhooks/store.ts';
-import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { Attempt } from './attempt.ts';
-import type { Verdict } from './decide.ts';
+import type { DeliveryContext, Verdict } from './decide.ts';
 import { toDelivery } from './log-store.ts';
 import { carriedEvent, type DeliveryMessage } from './messages.ts';
 import type { DeliveryRecord, RunId } from './record.ts';
 import { type DeliveryStatus, UNDER_WAY } from './retry-schedule.ts';
 
-/** The stored data that a message refers to. */
-export interface DeliveryContext {
-  webhook: WebhookRecord | undefined;
-  event: StoredEvent | undefined;
-  delivery: DeliveryRecord | undefined;
-  /** Whether the project is suspended. */
-  isSuspended: boolean;
-}
-
 /** Names an attempt of a delivery. */
 type AttemptId = RunId & Pick<DeliveryRecord, 'attempt'>;
+
+export type Deliveries = ReturnType<typeof deliveries>;
 
 /** Reads and records what the delivery of events needs. */
 export function deliveries(table: Table) {
@@ -79,7 +71,7 @@ export function deliveries(table: Table) {
     },
 
     /** Ends a run before an attempt, unless it has moved on. The event can have expired if the delivery is recorded. */
-    async end(
+    async endRun(
       before: AttemptId,
       event: StoredEvent | undefined,
       status: 'skipped' | 'canceled' | 'failed',

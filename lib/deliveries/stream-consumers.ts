@@ -34,7 +34,7 @@ type FanOutBatch = DynamoDBStreamEvent & { isReplay?: boolean };
  */
 export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedEvents>) {
   const { table, clock, log, reportFailure } = backend;
-  const { end } = deliveries(table);
+  const { endRun } = deliveries(table);
   const sendTo = laneQueues(backend);
   const counter = deliveryCounter(backend);
 
@@ -68,7 +68,7 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
       const now = clock();
       const { lanes, skipped, counts } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), now);
       const sent = [...lanes].map(([lane, messages]) => sendTo(lane, messages));
-      await allDone([...sent, ...skipped.map((message) => end(message, event, 'skipped', now))]);
+      await allDone([...sent, ...skipped.map((message) => endRun(message, event, 'skipped', now))]);
       if (!batch.isReplay) counter.add(event.projectId, counts.deliveries + counts.skipped);
       sum.events++;
       sum.deliveries += counts.deliveries;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import type { Verdict } from '../../../lib/deliveries/decide.ts';
+import type { DeliveryContext, Verdict } from '../../../lib/deliveries/decide.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { type DeliveryMessage, toCarry } from '../../../lib/deliveries/messages.ts';
-import { type DeliveryContext, deliveries } from '../../../lib/deliveries/store.ts';
+import { deliveries } from '../../../lib/deliveries/store.ts';
 import { eventStore } from '../../../lib/events/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { attemptOf, failed, newDelivery, now, recordOf, retrying } from './builders.ts';
@@ -45,10 +45,10 @@ const OVERTAKEN: Past[] = [
     'its run was canceled',
     async ({ upTo, own, message, event }) => {
       await upTo(message());
-      await own.end(message({ attempt: 2 }), event, 'canceled', now);
+      await own.endRun(message({ attempt: 2 }), event, 'canceled', now);
     },
   ],
-  ['its run was skipped', ({ own, message, event }) => own.end(message(), event, 'skipped', now)],
+  ['its run was skipped', ({ own, message, event }) => own.endRun(message(), event, 'skipped', now)],
   [
     'a newer run was started',
     async ({ upTo, startRun, message }) => {
@@ -119,7 +119,7 @@ describe('deliveries', () => {
       const { message, event, own, upTo, stored } = happening();
       await upTo(message());
       const before = await stored();
-      await own.end(message({ attempt: 2 }), event, 'canceled', now + 1);
+      await own.endRun(message({ attempt: 2 }), event, 'canceled', now + 1);
       const ended = { status: 'canceled', nextAttemptAt: undefined, retryPending: undefined, endedAt: now + 1 };
       expect(await stored()).toEqual({ ...before, ...ended });
     });
@@ -128,7 +128,7 @@ describe('deliveries', () => {
       const delivery = happening();
       await happen(delivery);
       const before = await delivery.stored();
-      await delivery.own.end(delivery.message({ attempt: 2 }), delivery.event, 'skipped', now + 1);
+      await delivery.own.endRun(delivery.message({ attempt: 2 }), delivery.event, 'skipped', now + 1);
       expect(await delivery.record(delivery.message({ attempt: 2 }))).toBe(false);
       expect(await delivery.stored()).toEqual(before);
     });

@@ -23,15 +23,15 @@ describe('disabling', () => {
     await deliveries(table).record(message({ attempt: 5 }), event, attemptOf(message({ attempt: 5 })), retrying);
     return {
       ...{ webhook, event, message, last },
-      exhaust: () => own.exhaust(webhook, last, event, attemptOf(last), now + 1),
+      failLast: () => own.recordLastFailure(webhook, last, event, attemptOf(last), now + 1),
       hook: async () => recordOf(await webhooks(table).get(webhook, webhook.id)),
       delivery: async () => recordOf(await log.get(webhook.id, event.id)),
     };
   }
 
   it('records the attempt and disables the webhook, with an audit entry without an actor', async () => {
-    const { webhook, last, exhaust, hook, delivery } = await nearTheEnd();
-    expect(await exhaust()).toEqual({ isRecorded: true, isEmailPending: true });
+    const { webhook, last, failLast, hook, delivery } = await nearTheEnd();
+    expect(await failLast()).toEqual({ isRecorded: true, isEmailPending: true });
     const recorded = await delivery();
     expect(recorded).toMatchObject({ status: 'failed', attempt: 6, attempts: [{ number: 5 }, { number: 6 }] });
     expect([recorded?.nextAttemptAt, recorded?.retryPending]).toEqual([undefined, undefined]);
@@ -48,24 +48,24 @@ describe('disabling', () => {
   });
 
   it('records the attempt if the webhook is deleted at the same time', async () => {
-    const { webhook, exhaust, hook, delivery } = await nearTheEnd();
+    const { webhook, failLast, hook, delivery } = await nearTheEnd();
     await webhooks(table).remove(webhook, webhook.id, now);
-    expect(await exhaust()).toEqual({ isRecorded: true, isEmailPending: false });
+    expect(await failLast()).toEqual({ isRecorded: true, isEmailPending: false });
     expect(await delivery()).toMatchObject({ status: 'failed', attempt: 6 });
     expect(await hook()).toBeUndefined();
   });
 
   it('keeps the start of an outage', async () => {
-    const { exhaust, hook } = await nearTheEnd({ failingSince: now - 9, undeliveredSince: now - 10 });
-    await exhaust();
+    const { failLast, hook } = await nearTheEnd({ failingSince: now - 9, undeliveredSince: now - 10 });
+    await failLast();
     expect(await hook()).toMatchObject({ failingSince: now - 9, undeliveredSince: now - 10 });
   });
 
   it('disables nothing if a newer run has started', async () => {
-    const { webhook, event, message, exhaust, hook, delivery } = await nearTheEnd();
+    const { webhook, event, message, failLast, hook, delivery } = await nearTheEnd();
     await deliveries(table).record(message({ run: 1 }), event, attemptOf(message({ run: 1 })), retrying);
     const before = await delivery();
-    expect(await exhaust()).toEqual({ isRecorded: false, isEmailPending: false });
+    expect(await failLast()).toEqual({ isRecorded: false, isEmailPending: false });
     expect(await delivery()).toEqual(before);
     expect(await hook()).toEqual(webhook);
   });

@@ -35,7 +35,10 @@ describe('endpoints', () => {
     ['endOutage', (webhook) => own.endOutage(webhook, now)],
     ['extendOutage', (webhook) => own.extendOutage(webhook, now)],
     ['endOverload', (webhook) => own.endOverload(webhook, now)],
-    ['exhaust', (webhook, run) => own.exhaust(webhook, run, newStoredEvent(webhook), attempt(), now)],
+    [
+      'recordLastFailure',
+      (webhook, run) => own.recordLastFailure(webhook, run, newStoredEvent(webhook), attempt(), now),
+    ],
     ...(['disabled', 'failing', 'overloaded'] as const).map(
       (what): [string, (webhook: WebhookRecord, run: RunId) => Promise<unknown>] => [
         `an email about a webhook that was ${what}`,

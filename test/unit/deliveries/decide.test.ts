@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Task, taskOf, type Verdict, verdictOn } from '../../../lib/deliveries/decide.ts';
+import type { Lane } from '../../../lib/deliveries/lanes.ts';
 import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import { dueAfter } from '../../../lib/deliveries/retry-schedule.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
-import { attempt, message, now, record, webhook } from './builders.ts';
+import { attempt, event, message, now, record, webhook } from './builders.ts';
 
 const MINUTE_S = 60;
 const HOUR_S = 3600;
@@ -13,40 +14,58 @@ const disabled = { status: 'disabled' } as const;
 /** Disabled by the first run of this delivery; its email is not marked as sent. */
 const disabledByThis = { ...disabled, disabledBy: 'evt_1#0' };
 const failed = { status: 'failed', attempt: 6 } as const;
-const pending = { retryPending: true };
+const pending = { retryPending: true, nextAttemptAt: now + 60_000 };
+const slow = { slowUntil: now + 1 };
 const second = { attempt: 2 };
+const SKIP = { task: 'end', status: 'skipped' } as const;
+const CANCEL = { task: 'end', status: 'canceled' } as const;
+const FAIL = { task: 'end', status: 'failed' } as const;
+const REQUEUE = { task: 'requeue', due: { dueAt: now + 60_000, delaySeconds: 60 } } as const;
 const exhausted = { message: { attempt: 6 }, delivery: failed };
 
 interface Given {
   message?: Partial<DeliveryMessage>;
-  webhook?: Partial<WebhookRecord>;
+  /** `null`: it is deleted. */
+  webhook?: Partial<WebhookRecord> | null;
   /** Absent: nothing is recorded yet. */
   delivery?: Partial<DeliveryRecord>;
+  lane?: Lane;
   isTest?: boolean;
-  isDeferred?: boolean;
+  hasExpired?: boolean;
   isSuspended?: boolean;
 }
-function decide({ isTest = false, isDeferred = false, isSuspended, ...given }: Given): Task {
-  const delivery = given.delivery && record(given.delivery);
-  return taskOf(message(given.message), webhook(given.webhook), delivery, isTest, isDeferred, isSuspended);
+function decide({ lane = 'new', isTest = false, hasExpired = false, isSuspended = false, ...given }: Given): Task {
+  const context = {
+    webhook: given.webhook === null ? undefined : webhook(given.webhook),
+    event: hasExpired ? undefined : event(isTest ? { webhookId: 'whk_1' } : {}),
+    delivery: given.delivery && record(given.delivery),
+    isSuspended,
+  };
+  return taskOf({ message: message(given.message), context, lane, nowMs: now });
 }
 
-it.each<[string, Given, Task]>([
+it.each<[string, Given, Partial<Task> | Task['task']]>([
+  // What it refers to does not exist.
+  ['is dropped for a deleted webhook', { webhook: null, delivery: pending }, 'drop'],
+  ['is dropped if its event expired before the first attempt', { hasExpired: true, webhook: disabled }, 'drop'],
+  ['fails if its event expired during the run', { hasExpired: true, message: second, delivery: {} }, FAIL],
   // Nothing of it is recorded.
   ['is sent as the first attempt', {}, 'send'],
-  ['is canceled for a disabled webhook in any lane', { webhook: disabled, isDeferred: true }, 'cancel'],
-  ['is forwarded to a slower lane as a test', { webhook: disabled, isTest: true, isDeferred: true }, 'defer'],
-  ['is skipped for a suspended project in any lane', { isSuspended: true, isDeferred: true }, 'skip'],
-  ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, 'skip'],
-  ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, 'cancel'],
-  ['is canceled as a redelivery of a suspended project', { isSuspended: true, message: { run: 1 } }, 'cancel'],
+  ['is canceled for a disabled webhook in any lane', { webhook: { ...disabled, ...slow } }, CANCEL],
+  ['is forwarded to the lane of its endpoint', { lane: 'new', webhook: slow }, { task: 'defer', lane: 'slow' }],
+  ['is sent in a slower lane', { lane: 'slow' }, 'send'],
+  ['is forwarded to a slower lane as a test', { webhook: { ...disabled, ...slow }, isTest: true }, 'defer'],
+  ['is skipped for a suspended project in any lane', { isSuspended: true, webhook: slow }, SKIP],
+  ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, SKIP],
+  ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, CANCEL],
+  ['is canceled as a redelivery of a suspended project', { isSuspended: true, message: { run: 1 } }, CANCEL],
   ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
   // The attempt before it is recorded.
   ['is sent if it arrived before its pending flag was cleared', { message: second, delivery: pending }, 'send'],
   // Its own attempt is recorded.
   ['is dropped as a duplicate even if its webhook was disabled', { webhook: disabled, delivery: {} }, 'drop'],
   ['is dropped after a success', { delivery: { status: 'succeeded' } }, 'drop'],
-  ['queues its pending retry even if its webhook was disabled', { webhook: disabled, delivery: pending }, 'requeue'],
+  ['queues its pending retry even if its webhook was disabled', { webhook: disabled, delivery: pending }, REQUEUE],
   ['is dropped after a later attempt', { delivery: { attempt: 2, retryPending: true } }, 'drop'],
   // Its run ended without an attempt of that number.
   ['is dropped for a canceled run', { message: { attempt: 3 }, delivery: { status: 'canceled' } }, 'drop'],
@@ -72,8 +91,8 @@ it.each<[string, Given, Task]>([
     { message: { attempt: 5 }, webhook: disabledByThis, delivery: failed },
     'drop',
   ],
-])('a message %s', (_, given, task) => {
-  expect(decide(given)).toBe(task);
+])('a message %s', (_, given, expected) => {
+  expect(decide(given)).toMatchObject(typeof expected === 'string' ? { task: expected } : expected);
 });
 
 describe('an attempt', () => {
@@ -94,7 +113,7 @@ describe('an attempt', () => {
     [5, retryAfter(12 * HOUR_S)],
     [6, failed],
   ])('number %i has a retry on schedule after a failure, except the sixth', (number, verdict) => {
-    expect(verdictOn(attempt({ number, at, durationMs }), false)).toEqual(verdict);
+    expect(verdictOn(attempt({ number, at, durationMs }), event())).toEqual(verdict);
   });
 
   it.each<[number | null, Verdict['status']]>([
@@ -104,11 +123,11 @@ describe('an attempt', () => {
     [300, 'retrying'],
     [null, 'retrying'],
   ])('with status code %s is %s, because only 2xx is a success', (statusCode, status) => {
-    expect(verdictOn(attempt({ statusCode }), false).status).toBe(status);
+    expect(verdictOn(attempt({ statusCode }), event()).status).toBe(status);
   });
 
   it('is a success by its status code, not by what else went wrong', () => {
-    const verdict = verdictOn(attempt({ number: 6, statusCode: 200, error: 'response_truncated' }), false);
+    const verdict = verdictOn(attempt({ number: 6, statusCode: 200, error: 'response_truncated' }), event());
     expect(verdict).toEqual({ status: 'succeeded' });
   });
 
@@ -116,7 +135,7 @@ describe('an attempt', () => {
     [204, { status: 'succeeded' }],
     [500, failed],
   ])('has no retry for a test event with status code %s', (statusCode, verdict) => {
-    expect(verdictOn(attempt({ statusCode }), true)).toEqual(verdict);
+    expect(verdictOn(attempt({ statusCode }), event({ webhookId: 'whk_1' }))).toEqual(verdict);
   });
 });
 
