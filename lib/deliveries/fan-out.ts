@@ -1,9 +1,8 @@
-import { matchesAny } from '../documents/patterns.ts';
-import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
+import type { StoredEvent } from '../events/event.ts';
+import { isSubscribed } from '../webhooks/subscription.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Lane, laneOf } from './lanes.ts';
 import { type DeliveryMessage, firstMessage, type QueueMessage, type SpreadMessage, toCarry } from './messages.ts';
-import type { DeliveryRecord } from './record.ts';
 
 /**
  * Concurrent batches of one shard of the stream. Two are enough for the thousand events per second of a shard. With more, smaller
@@ -33,7 +32,7 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
     const test = firstMessage(event, event.webhookId, event.id, { trigger: 'test', event: carried });
     return { lanes: new Map([['new', [test]]]), skipped: [], counts: { deliveries: 1, skipped: 0 } }; // most are of new webhooks
   }
-  const subscribed = webhooks.filter((webhook) => isFor(event, webhook));
+  const subscribed = webhooks.filter((webhook) => isSubscribed(webhook, event));
   const isEnabled = ({ status }: WebhookRecord) => status === 'enabled';
   const byLane = Map.groupBy(subscribed.filter(isEnabled), (webhook) => laneOf(webhook, nowMs));
   const disabled = subscribed.filter((webhook) => !isEnabled(webhook));
@@ -59,38 +58,4 @@ function partsOf(webhooks: readonly WebhookRecord[]): string[][] {
   return Array.from({ length: Math.ceil(webhooks.length / MAX_WEBHOOKS_OF_PART) }, (_, i) =>
     webhooks.slice(i * MAX_WEBHOOKS_OF_PART, (i + 1) * MAX_WEBHOOKS_OF_PART).map(({ id }) => id),
   );
-}
-
-/**
- * Whether an event goes to a webhook. Webhooks that were created later do not get it.
- * The clocks of functions differ by less than the duration of a request.
- */
-function isFor(event: StoredEvent, { id, events, documents = [], createdAt }: WebhookRecord): boolean {
-  if (event.webhookId !== undefined) return event.webhookId === id;
-  if (!events.includes(event.type) || createdAt > event.at) return false;
-  return documents.length === 0 || (event.documentKey !== undefined && matchesAny(documents, event.documentKey));
-}
-
-/**
- * A delivery without a recorded attempt, if one is pending. It is derived from the event and the webhook and not stored, because a
- * write would cost as much as the record of the first attempt. For an event before the last change of the subscription, it is
- * unknown whether the webhook was subscribed.
- */
-export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord, nowMs: number): DeliveryRecord | undefined {
-  const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
-  const isExpired = nowMs >= event.at + EVENT_RETENTION_MS;
-  if (!isFor(event, webhook) || event.at < subscribedAt || isExpired) return undefined;
-  return {
-    webhookId: webhook.id,
-    eventId: event.id,
-    eventType: event.type,
-    documentKey: event.documentKey,
-    ...(isTest(event) && { test: true }),
-    status: 'pending',
-    run: 0,
-    attempt: 0,
-    attempts: [],
-    createdAt: event.at,
-    nextAttemptAt: event.at,
-  };
 }

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
+import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
+import { isSubscribed } from '../webhooks/subscription.ts';
+import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, derivedHeaders, withOrdinary } from './attempt.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, TRIGGERS } from './retry-schedule.ts';
 
@@ -35,6 +38,30 @@ export type RunId = Pick<DeliveryRecord, 'webhookId' | 'eventId' | 'run' | 'reco
 
 /** Identifies a run among the deliveries of its webhook. */
 export const runKey = ({ eventId, run }: Pick<RunId, 'eventId' | 'run'>): string => `${eventId}#${run}`;
+
+/**
+ * A delivery without a recorded attempt, if one is pending. It is derived from the event and the webhook and not stored, because a
+ * write would cost as much as the record of the first attempt. For an event before the last change of the subscription, it is
+ * unknown whether the webhook was subscribed.
+ */
+export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord, nowMs: number): DeliveryRecord | undefined {
+  const { subscribedAt = 0 } = isTest(event) ? {} : webhook;
+  const isExpired = nowMs >= event.at + EVENT_RETENTION_MS;
+  if (!isSubscribed(webhook, event) || event.at < subscribedAt || isExpired) return undefined;
+  return {
+    webhookId: webhook.id,
+    eventId: event.id,
+    eventType: event.type,
+    documentKey: event.documentKey,
+    ...(isTest(event) && { test: true }),
+    status: 'pending',
+    run: 0,
+    attempt: 0,
+    attempts: [],
+    createdAt: event.at,
+    nextAttemptAt: event.at,
+  };
+}
 
 const headers = v.record(v.string(), v.string());
 

@@ -92,7 +92,7 @@ export function deliveries(table: Table) {
  *                                          │ canceled,
  *                                          │ skipped
  *
- * The first run is `pending` until an attempt is recorded, which costs no write (`pendingDelivery` in fan-out.ts).
+ * The first run is `pending` until an attempt is recorded, which costs no write (`pendingDelivery` in record.ts).
  */
 const isEarlierRun = ({ run }: RunId): Condition => isBelow('run', run);
 const isThisRunGoingOn = ({ run }: RunId): Condition => all(is('run', run), isOneOf('status', UNDER_WAY));

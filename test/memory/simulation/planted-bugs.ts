@@ -105,9 +105,9 @@ const BUGS = {
       'null',
     ],
   },
-  'lib/deliveries/fan-out.ts': {
+  'lib/webhooks/subscription.ts': {
     'A webhook records only events that it takes': ['documents.length === 0 || ', 'true || '],
-    'Every event has a delivery to every webhook': ['createdAt > event.at', 'createdAt > event.at - 2000', 314],
+    'Every event has a delivery to every webhook': ['createdAt > at', 'createdAt > at - 2000', 314],
   },
   'lib/webhooks/store.ts': {
     'The webhook count is correct': ['[removed, countDown(space), ', '[removed, '],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { create } from '../../../functions/fan-out.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { fanOut, pendingDelivery } from '../../../lib/deliveries/fan-out.ts';
+import { fanOut } from '../../../lib/deliveries/fan-out.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { type DeliveryMessage, type SpreadMessage, toCarry } from '../../../lib/deliveries/messages.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
@@ -118,34 +118,6 @@ describe('an event with more than ten webhooks', () => {
 it('a test event goes to its webhook alone, by the new lane, even if it is disabled', () => {
   const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled', quickSince: now })];
   expect(goesTo(webhooks, { webhookId: 'whk_2' })).toEqual({ new: ['whk_2'] });
-});
-
-describe('a delivery without a record', () => {
-  it.each<[string, Partial<WebhookRecord>, Partial<StoredEvent>, number, boolean]>([
-    ['is awaited', {}, {}, now, true],
-    ['is not awaited of an event that is for others', { events: ['sync.conflict'] }, {}, now, false],
-    ['is awaited since its subscription last changed', { subscribedAt: now }, {}, now, true],
-    ['is not awaited of an earlier event', { subscribedAt: now + 1 }, {}, now, false],
-    [
-      'is awaited of an earlier test',
-      { subscribedAt: now + 1, documents: ['none'] },
-      { webhookId: 'whk_1' },
-      now,
-      true,
-    ],
-    ['is not awaited of a test of another webhook', {}, { webhookId: 'whk_2' }, now, false],
-    ['is not awaited when its event is no longer kept', {}, {}, now + 30 * 24 * 60 * 60 * 1000, false],
-  ])('%s', (_, of, occurred, at, expected) => {
-    expect(pendingDelivery(event(occurred), webhook(of), at) !== undefined).toBe(expected);
-  });
-
-  it('is pending since the time of its event', () => {
-    expect(pendingDelivery(event({ documentKey: 'a' }), webhook(), now)).toMatchObject({
-      ...{ status: 'pending', run: 0, attempts: [], createdAt: now, documentKey: 'a' },
-    });
-    expect(pendingDelivery(event(), webhook(), now)?.test).toBeUndefined();
-    expect(pendingDelivery(event({ webhookId: 'whk_1' }), webhook(), now)?.test).toBe(true);
-  });
 });
 
 /** The image of a new event in a record of the stream. */
