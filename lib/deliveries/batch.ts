@@ -13,7 +13,7 @@ import { recoveries } from './recovery-store.ts';
 import type { Delivering, Notes } from './stages.ts';
 import { type Deliveries, deliveries } from './store.ts';
 
-/** What the messages of a batch share. */
+/** The messages of a batch share the stores, the queues and the rate limits. */
 export interface Batch extends Delivering, Recovering {
   readonly log: Log;
   readonly deliveries: Deliveries;

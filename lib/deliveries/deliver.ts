@@ -168,7 +168,7 @@ async function finish(found: Found, remaining: Recorded['remaining'], use: Deliv
   }
 }
 
-/** The email shows the attempts of the run. */
+/** Sends an email that lists the attempts of the run. */
 const emailAbout = (
   what: WebhookState,
   { message, webhook, event, attempts }: Found,

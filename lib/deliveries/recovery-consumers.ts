@@ -12,7 +12,7 @@ import type { Recoveries } from './recovery-store.ts';
 /** Seconds from a page of a recovery to the next one. */
 const PAGE_SECONDS = 1;
 
-/** What the handling of a page can use. */
+/** Everything that the handling of a page can use. */
 export interface Recovering {
   readonly clock: () => number;
   readonly log: Pick<Log, 'info'>;

@@ -50,7 +50,7 @@ export type DeliverResult =
   | { kind: 'attempted'; recorded: Recorded }
   | { kind: 'again'; recorded?: Recorded };
 
-/** What sending an email about a webhook can use. */
+/** Everything that the emails about webhooks can use. */
 export interface Notifying {
   readonly clock: () => number;
   readonly endpoints: Pick<Endpoints, 'claimEmail' | 'releaseEmail' | 'markEmailed'>;
@@ -59,7 +59,7 @@ export interface Notifying {
   };
 }
 
-/** What the handling of a message can use. */
+/** Everything that the handling of a message can use. */
 export interface Delivering extends Notifying {
   /** The lane of the function. */
   readonly lane: Lane;
