@@ -1,12 +1,10 @@
 import { isTest } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import { keptHeaders, postOf } from './attempt.ts';
 import { type DeliveryContext, disablesWebhook, type Found, taskOf, verdictOn } from './decide.ts';
-import type { Claim } from './endpoint-store.ts';
 import { laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
-import { sendOnce } from './notify.ts';
+import { emailOnce } from './notify.ts';
 import { endsOutage, endsOverload, startsOutage, startsOverload, WARNED_ATTEMPT } from './outage.ts';
 import { dueAfter, MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
 import type { Delivering, DeliverResult, Made, Reason, Recorded } from './stages.ts';
@@ -60,12 +58,13 @@ async function makeAttempt(found: Found, use: Delivering): Promise<DeliverResult
  * Applies the rate limit of the webhook: a message without a token waits, or its delivery is skipped. After a crash, its token or
  * slot is lost, and it takes another one.
  */
-async function admit({ message, webhook, event }: Found, use: Delivering): Promise<'admitted' | 'delay' | 'overload'> {
+async function admit(found: Found, use: Delivering): Promise<'admitted' | 'delay' | 'overload'> {
+  const { message, webhook, event } = found;
   const request = { slot: message.slot, isTest: isTest(event), isRecovery: message.trigger === 'recovery' };
   const turn = webhook.maxPerSecond && (await use.takeSlot(webhook.id, webhook.maxPerSecond, request));
   if (turn === 'skip') {
     await use.deliveries.endRun(message, event, 'skipped', use.clock());
-    if (startsOverload(webhook, event)) await sendOnce('overloaded', message, { webhook, event, attempts: [] }, use);
+    if (startsOverload(webhook, event)) await emailOnce('overloaded', found, use);
     return 'overload';
   }
   if (turn) {
@@ -155,25 +154,18 @@ async function finish(found: Found, remaining: Recorded['remaining'], use: Deliv
     case 'wait':
       return 'again';
     case 'notify':
-      return (await emailAbout('disabled', found, use)) === 'busy' ? 'again' : 'done';
+      return (await emailOnce('disabled', found, use)) === 'busy' ? 'again' : 'done';
     case 'requeue': {
       await use.retry(nextMessage(message), remaining.due);
       const last = attempts.at(-1);
       if (last && startsOutage(webhook)) await use.endpoints.beginOutage(webhook, last.at);
       const isWarned = message.attempt === WARNED_ATTEMPT;
-      if (isWarned && (await emailAbout('failing', found, use)) === 'busy') return 'again';
+      if (isWarned && (await emailOnce('failing', found, use)) === 'busy') return 'again';
       await use.deliveries.markRetried(message);
       return 'done';
     }
   }
 }
-
-/** Sends an email that lists the attempts of the run. */
-const emailAbout = (
-  what: WebhookState,
-  { message, webhook, event, attempts }: Found,
-  use: Delivering,
-): Promise<Claim> => sendOnce(what, message, { webhook, event, attempts: attempts.slice(-message.attempt) }, use);
 
 /** Notes the success and the pace of an endpoint. */
 async function noteOutcome({ webhook, event, attempt, verdict, waitedMs }: Made, use: Delivering): Promise<void> {

@@ -1,29 +1,36 @@
 import { recipientsOf } from '../projects/recipients.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
+import type { Found } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
 import { type Failing, notificationOf, summaryLine } from './notification.ts';
-import type { RunId } from './record.ts';
 import type { Notifying } from './stages.ts';
 
 /**
- * Sends an email that two copies of a message must not both send: claim it → send it → mark it as sent. After a failure, the claim
- * is released, and the next run sends the email. After a crash, the claim runs out first. If the crash was after the email, the
- * customer receives it twice. After `busy` the message must be received again, because the run that holds the claim may fail.
+ * Sends an email about a webhook that two copies of a message must not both send: claim it → send it → mark it as sent. After a
+ * failure, the claim is released, and after a crash, it runs out. The next message that needs the email then sends it. After a
+ * crash behind the email, the customer receives it twice. After `busy`, the message must be received again, because the function
+ * with the claim may fail.
  */
-export async function sendOnce(what: WebhookState, run: RunId, failing: Failing, use: Notifying): Promise<Claim> {
+export async function emailOnce(what: WebhookState, found: Found, use: Notifying): Promise<Claim> {
   const { endpoints, clock } = use;
-  const { webhook } = failing;
-  const claimed = await endpoints.claimEmail(what, webhook, run, clock());
+  const { message, webhook } = found;
+  const claimed = await endpoints.claimEmail(what, webhook, message, clock());
   if (claimed !== 'claimed') return claimed;
   try {
-    await send(what, failing, use);
+    await send(what, failingOf(what, found), use);
   } catch (error) {
-    await endpoints.releaseEmail(what, webhook, run).catch(() => {}); // then the claim runs out
+    await endpoints.releaseEmail(what, webhook, message).catch(() => {}); // then the claim runs out
     throw error;
   }
-  await endpoints.markEmailed(what, webhook, run, clock());
+  await endpoints.markEmailed(what, webhook, message, clock());
   return claimed;
 }
+
+/** The email about an overload shows no attempts, and the others show those of the run. */
+const failingOf = (what: WebhookState, { message, webhook, event, attempts }: Found): Failing => ({
+  ...{ webhook, event },
+  attempts: what === 'overloaded' ? [] : attempts.slice(-message.attempt),
+});
 
 /** Sends the email about a webhook, or leaves it to a summary. */
 async function send(what: WebhookState, failing: Failing, { emails, clock }: Notifying): Promise<void> {

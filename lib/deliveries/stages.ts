@@ -63,14 +63,18 @@ export interface Notifying {
 export interface Delivering extends Notifying {
   /** The lane of the function. */
   readonly lane: Lane;
-  /** Takes a token of the rate limit of a webhook, or books a slot. */
+  /** Takes a token of the rate limit of a webhook, or books a slot. A repetition takes another one. */
   readonly takeSlot: TakeSlot;
+  /** Sends a request. Everything that an endpoint does is an outcome, and only internal failures throw. */
   readonly post: HttpPost;
+  /** Changes the record of a delivery, which only ever moves on. A repetition has no effect, and `record` then returns `false`. */
   readonly deliveries: Pick<Deliveries, 'record' | 'markRetried' | 'endRun'>;
+  /** Changes the record of a webhook. A repetition has no effect. `recordLastFailure` also records the attempt. */
   readonly endpoints: Notifying['endpoints'] & Pick<Endpoints, 'recordLastFailure' | 'beginOutage'>;
   readonly notes: Notes;
+  /** Sends messages to the queue of a lane, each at least once. */
   readonly send: SendToLane;
-  /** Queues an attempt for the time when it is due. */
+  /** Queues an attempt for the time when it is due, at least once. */
   readonly retry: Retry;
 }
 

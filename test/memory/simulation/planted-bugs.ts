@@ -33,8 +33,8 @@ const BUGS = {
   },
   'lib/deliveries/notify.ts': {
     'Every due warning is sent': [
-      'await send(what, failing, use);',
-      'await send(what, failing, use).catch(() => {});',
+      'await send(what, failingOf(what, found), use);',
+      'await send(what, failingOf(what, found), use).catch(() => {});',
       76,
     ],
   },
