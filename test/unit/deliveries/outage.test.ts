@@ -259,6 +259,7 @@ describe('the rate limit of a webhook', () => {
     await own.publish(event({ id: 'evt_2' }));
     await own.run(message({ eventId: 'evt_2' }));
     expect([own.emails(), own.posts]).toMatchObject([[{ subject: expect.stringContaining('overloaded') }], []]);
+    expect(own.emails()[0]?.text).not.toContain('Attempts:');
     expect(own.named('delivery.not_attempted')).toMatchObject([{ reason: 'overload' }, { reason: 'overload' }]);
   });
 
