@@ -26,7 +26,7 @@ export function bodyOf(article: Article, chapters: readonly Chapter[], searchInd
 <a href="${href('/dashboard')}">Dashboard</a>
 </header>
 <div class="columns">
-<nav class="pages" aria-label="Documentation"><details><summary>Contents</summary>${navigation.join('\n')}</details></nav>
+<nav class="pages" aria-label="Documentation"><details><summary>Contents</summary></details><div>${navigation.join('\n')}</div></nav>
 <main id="content" tabindex="-1"${isReference(article) ? ' class="reference"' : ''}>
 ${linked(article, href)}
 ${neighbors(article, chapters, href)}
