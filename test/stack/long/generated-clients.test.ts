@@ -166,13 +166,13 @@ describe.each(Object.entries(CLIENTS).filter(([, { canRun = true }]) => canRun))
   command: [command, ...args],
 }) => {
   it('publishes and lists events of every type, pushes a document, and checks tokens', async () => {
+    await generate(); // can take longer than a token is valid
     const { adminKey, admin } = await service.project();
     await publishAll(
       admin,
       EVENT_TYPES.map((type) => ({ type, data: sampleData(type, Date.now()) })),
     );
     const token = await mint(admin, ['org:acme:*'], ['read']);
-    await generate();
     const env = { BASE_URL: service.stack.baseUrl, KEY: adminKey, TOKEN: token };
     const printed = JSON.parse(await run(folder, command, args, env));
     expect(printed).toEqual({
