@@ -17,11 +17,25 @@ export const request = <const Entries extends v.ObjectEntries>(name: string, ent
 export const named = <const Schema extends v.GenericSchema>(name: string, schema: Schema) =>
   v.pipe(schema, v.title(name));
 
+/** The kinds of violations that decide more than the text of a response. */
+const VIOLATION_KINDS = ['document_name'] as const;
+type ViolationKind = (typeof VIOLATION_KINDS)[number];
+
 /** One violation in a request, with its field and its solution. */
 export interface Violation {
   field: string;
   detail: string;
+  /** Not part of the response. */
+  kind?: ViolationKind | undefined;
 }
+
+/** A check whose violations have a kind. */
+export const checkOf = <Input>(kind: ViolationKind, requirement: (input: Input) => boolean, message: string) => ({
+  ...v.check(requirement, message),
+  expects: kind, // valibot copies it into its issues, and no schema expects a kind
+});
+const kindOf = ({ expected }: v.BaseIssue<unknown>): ViolationKind | undefined =>
+  VIOLATION_KINDS.find((kind) => kind === expected);
 
 /** The characters of a text, as JSON Schema counts them. An emoji is one character, but two UTF-16 code units. */
 export const charactersOf = (value: string): string[] => Array.from(value);
@@ -170,5 +184,6 @@ function violationOf(issue: v.BaseIssue<unknown>): Violation {
     return { field, detail: 'must be an object' };
   }
   if (issue.input === undefined) return { field, detail: 'is required' };
-  return { field, detail: issue.message };
+  const kind = kindOf(issue);
+  return { field, detail: issue.message, ...(kind && { kind }) };
 }

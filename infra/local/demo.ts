@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { KEY_TYPES } from '../../lib/credentials.ts';
 import { EVENT_TYPES } from '../../lib/events/types.ts';
-import { KEY_TYPES } from '../../lib/keys/key-secret.ts';
 import type { DemoReceiver } from './demo-receiver.ts';
 import type { LocalStack } from './stack.ts';
 

@@ -1,9 +1,10 @@
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
-import { may, ownerOf, reaches } from '../http/caller.ts';
+import { may, ownerOf } from '../http/caller.ts';
 import { documentNotAllowed, invalid, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
+import { reaches } from './access.ts';
 import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import {
   type ConnectionRecord,

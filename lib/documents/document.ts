@@ -3,7 +3,18 @@ import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Json } from '../json.ts';
-import { described, integer, iso, jsonObject, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
+import {
+  checkOf,
+  described,
+  integer,
+  iso,
+  jsonObject,
+  oneOf,
+  request,
+  resource,
+  timestamp,
+  wholeNumber,
+} from '../schema.ts';
 import { isDocumentKey, isKeyPrefix, isPattern, MAX_KEY_LENGTH, MAX_SEGMENTS } from './patterns.ts';
 
 const segmentsOf = (segment: string): string => `${segment}(:${segment}){0,${MAX_SEGMENTS - 1}}$`;
@@ -20,12 +31,9 @@ const PREFIX_RULE = 'must be 1 to 16 segments of A-Z a-z 0-9 . _ ~ @ - joined by
 const KEY_RULE = `${PREFIX_RULE}, and not "." or ".."`;
 const PATTERN_RULE = 'must be a document key in which a whole segment may be "*"';
 
-/** The violations of document keys, of prefixes of keys, and of patterns. No other schema uses these texts. */
-export const NAME_RULES: ReadonlySet<string> = new Set([PREFIX_RULE, KEY_RULE, PATTERN_RULE]);
-
 export const DocumentKey = v.pipe(
   v.string('must be a string'),
-  v.check(isDocumentKey, KEY_RULE),
+  checkOf('document_name', isDocumentKey, KEY_RULE),
   v.metadata({ jsonSchema: DOCUMENT_KEY_SCHEMA }),
 );
 
@@ -39,12 +47,12 @@ export const documentParameter: PathParameter = {
 
 export const KeyPrefix = v.pipe(
   v.string('must be a string'),
-  v.check(isKeyPrefix, PREFIX_RULE),
+  checkOf('document_name', isKeyPrefix, PREFIX_RULE),
   v.metadata({ jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: `^${segmentsOf(LITERAL_SEGMENT)}` } }),
 );
 export const Pattern = v.pipe(
   v.string('must be a string'),
-  v.check(isPattern, PATTERN_RULE),
+  checkOf('document_name', isPattern, PATTERN_RULE),
   v.metadata({
     jsonSchema: { maxLength: MAX_KEY_LENGTH, pattern: NO_DOT_SEGMENT + segmentsOf(`(${LITERAL_SEGMENT}|\\*)`) },
   }),

@@ -1,10 +1,11 @@
 import type { Backend } from '../aws/backend.ts';
 import { ConflictError } from '../errors.ts';
-import { may, reaches } from '../http/caller.ts';
+import { may } from '../http/caller.ts';
 import { createPageBudget, MAX_PAGE_BYTES } from '../http/page.ts';
 import { documentNotAllowed, OUTCOME_UNKNOWN, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { check } from '../schema.ts';
+import { reaches } from './access.ts';
 import { type Cycle, pushFingerprint } from './cycle.ts';
 import { cycles as cyclesIn, type PushPlace, putReceipt, type Receipt } from './cycle-store.ts';
 import { withoutOthersValues } from './document.ts';

@@ -1,10 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { intersect, type KeyRange, matchesAny, rangesOf } from '../documents/patterns.ts';
-import { environmentOf } from '../keys/key-secret.ts';
-import type { Grant, Permission } from '../keys/token.ts';
+import { environmentOf, type Permission } from '../credentials.ts';
 import type { Environment } from '../space.ts';
 import { type CallerType, isFor, type Operation } from './operation.ts';
-import { documentNotAllowed, Problem } from './problems.ts';
+import { Problem } from './problems.ts';
 
 /** The caller, as identified by the authorizer. */
 export interface Caller {
@@ -14,32 +12,24 @@ export interface Caller {
   /** The seconds until requests of the project that publish are accepted again, if it used up its budget of deliveries. */
   publishAfterSeconds?: number | undefined;
   /** The grant of a scoped token. */
-  token?: Pick<Grant, 'tokenId' | 'environment' | 'documents' | 'permissions' | 'user'> | undefined;
+  token?: TokenGrant | undefined;
 }
 
-/** A request about a document. The names of headers are in lower case. */
-interface Sent {
-  caller: Caller;
-  path: Readonly<Record<'key', string>>;
-  headers: Readonly<Record<string, string>>;
+interface TokenGrant {
+  tokenId: string;
+  environment: Environment;
+  /** Patterns of the keys of documents. */
+  documents: readonly string[];
+  permissions: readonly Permission[];
+  user?: string | undefined;
 }
 
 /** Whether a caller can call an operation. The policy of the gateway checks this too, but it cannot express every rule. */
 export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
   isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
 
-/** Whether a caller can access a document. Keys can access all of their space, and tokens only matching documents. */
-export const reaches = ({ token }: Caller, documentKey: string): boolean =>
-  token === undefined || matchesAny(token.documents, documentKey);
-
 export const may = ({ type, token }: Caller, permission: Permission): boolean =>
   token ? token.permissions.includes(permission) : permission === 'read' || type !== 'read';
-
-/** The ranges of keys that match some patterns and that the caller can access. */
-export const rangesFor = ({ token }: Caller, patterns: readonly string[]): KeyRange[] => {
-  const ranges = rangesOf(patterns);
-  return token ? intersect(ranges, rangesOf(token.documents)) : ranges;
-};
 
 /** Identifies the credential of a request. A token is a separate credential from its key. */
 export const credentialOf = ({ token, keyId }: Caller): string => token?.tokenId ?? keyId;
@@ -52,13 +42,6 @@ export const ownerOf = (caller: Caller): string => {
   const user = caller.token?.user;
   return user === undefined ? credentialOf(caller) : JSON.stringify([caller.keyId, user]);
 };
-
-/** The document key in the path, or a problem that reveals nothing about an inaccessible document. */
-export const documentKeyOf = ({ path: { key }, caller }: Sent): string | Problem =>
-  reaches(caller, key) ? key : documentNotAllowed();
-
-/** The origin of a change, which is the node or the credential. It is public and proves nothing. */
-export const originOf = ({ headers, caller }: Sent): string => headers['x-node-id'] ?? credentialOf(caller);
 
 /** Reads what the authorizer passed on. */
 export function callerOf({ requestContext: { authorizer } }: APIGatewayProxyEvent): Caller {

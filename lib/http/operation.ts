@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { KeyType } from '../keys/key-secret.ts';
-import type { Permission } from '../keys/token.ts';
+import type { KeyType, Permission } from '../credentials.ts';
 import { described, integerText, oneOf } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import type { PathParameter } from './path-parameter.ts';

@@ -1,4 +1,3 @@
-import type { Cursors } from '../projects/cursors.ts';
 import { DEFAULT_PAGE } from './operation.ts';
 import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
@@ -12,6 +11,13 @@ export const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 export interface PageOf<Resource> {
   data: Resource[];
   next_cursor: string | null;
+}
+
+/** Cursors of lists: positions that callers cannot read. */
+export interface Cursors {
+  seal(projectId: string, scope: string, position: string): Promise<string>;
+  /** The position, or `null` if the service did not create the cursor for this project and scope. */
+  open(projectId: string, scope: string, cursor: string): Promise<string | null>;
 }
 
 type PageRequest = Request<{ limit?: number | undefined; cursor?: string | undefined }>;

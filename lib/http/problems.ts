@@ -109,7 +109,7 @@ export function problemBody(
     detail,
     code,
     request_id: requestId,
-    ...(errors && { errors }),
+    ...(errors && { errors: errors.map(({ field, detail }) => ({ field, detail })) }),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { NAME_RULES } from '../documents/document.ts';
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
@@ -68,7 +67,7 @@ export function parseRequest(
     'violations' in each ? each.violations : [],
   );
   // As for every other document that the token cannot access, so the response reveals nothing about a name.
-  if (caller?.token && violations.some(({ detail }) => NAME_RULES.has(detail))) return documentNotAllowed();
+  if (caller?.token && violations.some(({ kind }) => kind === 'document_name')) return documentNotAllowed();
   if (violations.length > 0 || 'violations' in query || 'violations' in body)
     return invalid([...violations, ...bodyViolations(json)]);
 

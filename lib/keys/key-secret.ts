@@ -1,11 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { KeyType } from '../credentials.ts';
 import type { Random } from '../ids.ts';
-import type { Environment } from '../space.ts';
 import { encodeBase62, KEY_FORMAT, randomBase62 } from './key-format.ts';
-
-export const KEY_TYPES = ['live', 'test', 'read', 'admin'] as const;
-export type KeyType = (typeof KEY_TYPES)[number];
 
 /** `key_` + the 12 characters of the id in a key. */
 export const KEY_ID = /^key_[0-9A-Za-z]{12}$/;
@@ -41,10 +38,4 @@ export function sameText(a: string, b: string): boolean {
 
 function checksum(text: string): string {
   return encodeBase62(crc32(text), 6);
-}
-
-/** The environment of a key. Requests with an admin key name theirs. */
-export function environmentOf(type: KeyType): Environment | null {
-  if (type === 'admin') return null;
-  return type === 'test' ? 'sandbox' : 'live';
 }

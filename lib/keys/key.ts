@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { KEY_TYPES, type KeyType } from '../credentials.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
 import {
@@ -14,7 +15,7 @@ import {
   timestampInput,
 } from '../schema.ts';
 import { KEY_FORMAT } from './key-format.ts';
-import { hashApiKey, KEY_ID, KEY_TYPES, type KeyType, newApiKey } from './key-secret.ts';
+import { hashApiKey, KEY_ID, newApiKey } from './key-secret.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 const ROTATION_GRACE_SECONDS = 24 * 60 * 60;

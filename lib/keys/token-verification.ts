@@ -1,10 +1,11 @@
 import * as v from 'valibot';
+import { PERMISSIONS } from '../credentials.ts';
 import { matchesAny } from '../documents/patterns.ts';
 import { described, iso, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import { Address, isAllowed } from './allowlist.ts';
 import type { KeyRecord } from './key.ts';
-import { expiryOf, type Grant, PERMISSIONS } from './token.ts';
+import { expiryOf, type Grant } from './token.ts';
 
 /** How long a server may use a response. A revocation reaches servers that cache responses within this time. */
 const MAX_CACHE_SECONDS = 60;

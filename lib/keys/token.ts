@@ -1,11 +1,12 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
+import { environmentOf, PERMISSIONS, type Permission } from '../credentials.ts';
 import { Pattern } from '../documents/document.ts';
 import { list, uniqueList } from '../lists.ts';
 import { described, integer, oneOf, request, resource, text, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import type { KeyRecord } from './key.ts';
-import { environmentOf, KEY_ID } from './key-secret.ts';
+import { KEY_ID } from './key-secret.ts';
 import { CLOCK_LEEWAY_MS } from './revoked-tokens.ts';
 
 /** Bytes of a token. */
@@ -16,9 +17,6 @@ const MAX_PATTERNS = 32;
 
 /** A person or a device of the customer, in the customer's terms. */
 export const User = text(1, 128);
-
-export const PERMISSIONS = ['read', 'write'] as const;
-export type Permission = (typeof PERMISSIONS)[number];
 
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';

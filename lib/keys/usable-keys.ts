@@ -1,5 +1,5 @@
+import type { KeyType } from '../credentials.ts';
 import type { KeyRecord } from './key.ts';
-import type { KeyType } from './key-secret.ts';
 
 /** The maximum number of keys of a project that are neither revoked nor expired. */
 export const MAX_USABLE_KEYS = 1000;

@@ -1,12 +1,11 @@
 import type { Table } from '../aws/table.ts';
 import { openCursor, sealCursor } from '../http/cursor.ts';
+import type { Cursors } from '../http/page.ts';
 import type { Random } from '../ids.ts';
 import { projects } from './store.ts';
 
-export type Cursors = ReturnType<typeof cursorsOf>;
-
 /** Cursors under the secrets of their projects. A secret never changes, so it is read once per project and container. */
-export function cursorsOf(table: Table, random: Random) {
+export function cursorsOf(table: Table, random: Random): Cursors {
   const known = new Map<string, string>();
   async function secretOf(projectId: string): Promise<string> {
     const secret = known.get(projectId) ?? (await projects(table).get(projectId))?.cursorSecret;
@@ -15,11 +14,7 @@ export function cursorsOf(table: Table, random: Random) {
     return secret;
   }
   return {
-    seal: async (projectId: string, scope: string, position: string): Promise<string> =>
-      sealCursor(await secretOf(projectId), scope, position, random),
-
-    /** The position, or `null` if the service did not create the cursor for this project and scope. */
-    open: async (projectId: string, scope: string, cursor: string): Promise<string | null> =>
-      openCursor(await secretOf(projectId), scope, cursor),
+    seal: async (projectId, scope, position) => sealCursor(await secretOf(projectId), scope, position, random),
+    open: async (projectId, scope, cursor) => openCursor(await secretOf(projectId), scope, cursor),
   };
 }

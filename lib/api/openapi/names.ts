@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { KEY_TYPES } from '../../credentials.ts';
 import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import { listOf } from '../../http/operation.ts';
 import { PROBLEMS } from '../../http/problems.ts';
 import { KEY_STATUSES } from '../../keys/key.ts';
-import { KEY_TYPES } from '../../keys/key-secret.ts';
 import { described, wholeNumber } from '../../schema.ts';
 import { ENVIRONMENTS } from '../../space.ts';
 import { DISABLED_REASONS, WEBHOOK_STATUSES } from '../../webhooks/webhook.ts';

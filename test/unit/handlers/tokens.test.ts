@@ -68,6 +68,7 @@ describe('a scoped token', () => {
     const client = await live();
     const { body } = await client('PUT', '/v1/documents/a%20b?x=1', { body: { fields: 1 } });
     expect(body.errors.map(({ field }: { field: string }) => field)).toEqual(['key', 'x', 'fields']);
+    expect(Object.keys(body.errors[0])).toEqual(['field', 'detail']);
   });
 
   it('works only in its environment', async () => {

@@ -1,8 +1,9 @@
 import { randomBytes as random } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { KEY_TYPES } from '../../../lib/credentials.ts';
 import { encodeBase62, randomBase62 } from '../../../lib/keys/key-format.ts';
-import { hashApiKey, KEY_TYPES, keyIdOf, newApiKey, parseApiKey, sameText } from '../../../lib/keys/key-secret.ts';
+import { hashApiKey, keyIdOf, newApiKey, parseApiKey, sameText } from '../../../lib/keys/key-secret.ts';
 import { type KeyUse, keyUsage, USAGE_DAYS, useToRecord } from '../../../lib/keys/usage.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);

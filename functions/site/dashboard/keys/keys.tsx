@@ -1,4 +1,4 @@
-import type { KeyType } from '../../../../lib/keys/key-secret.ts';
+import type { KeyType } from '../../../../lib/credentials.ts';
 import { printable } from '../../../../lib/printable.ts';
 import type { Environment } from '../../../../lib/space.ts';
 import { ActionForm } from '../components/action-form.tsx';

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { KeyType } from '../../../../lib/credentials.ts';
 import { KEY_FORMAT } from '../../../../lib/keys/key-format.ts';
-import type { KeyType } from '../../../../lib/keys/key-secret.ts';
 import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
 import {
   type Call,

@@ -1,5 +1,5 @@
+import type { Permission } from '../../../../lib/credentials.ts';
 import { matchesPattern } from '../../../../lib/documents/patterns.ts';
-import type { Permission } from '../../../../lib/keys/token.ts';
 import type { Environment } from '../../../../lib/space.ts';
 
 /** The content of a scoped token. It is unverified, because only the service can verify the signature. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Permission } from '../../../../lib/keys/token.ts';
+import type { Permission } from '../../../../lib/credentials.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Button, Form, PageTitle, Panel } from '../components/basics.tsx';
 import { Confirm } from '../components/dialog.tsx';

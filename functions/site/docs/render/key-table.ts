@@ -1,5 +1,5 @@
 import { apiOperations } from '../../../../lib/api/operations.ts';
-import { KEY_TYPES, type KeyType } from '../../../../lib/keys/key-secret.ts';
+import { KEY_TYPES, type KeyType } from '../../../../lib/credentials.ts';
 
 const ENVIRONMENTS: Record<KeyType, string> = {
   admin: 'both: <code>?environment=sandbox</code> or <code>live</code> (default)',

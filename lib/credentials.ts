@@ -1,0 +1,15 @@
+import type { Environment } from './space.ts';
+
+/** The types of API keys. */
+export const KEY_TYPES = ['live', 'test', 'read', 'admin'] as const;
+export type KeyType = (typeof KEY_TYPES)[number];
+
+/** What a scoped token allows. */
+export const PERMISSIONS = ['read', 'write'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** The environment of a key. Requests with an admin key name theirs. */
+export function environmentOf(type: KeyType): Environment | null {
+  if (type === 'admin') return null;
+  return type === 'test' ? 'sandbox' : 'live';
+}
