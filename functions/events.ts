@@ -1,7 +1,8 @@
 import { entry } from '../lib/aws/backend.ts';
 import { eventHandlers, eventViolations } from '../lib/events/handlers.ts';
+import { eventOperations } from '../lib/events/operations.ts';
 import { serve } from '../lib/http/serve.ts';
 
 export const { create, handler } = entry((backend) =>
-  serve<'events'>(eventHandlers(backend), backend, eventViolations(backend.clock)),
+  serve(eventOperations, eventHandlers(backend), backend, eventViolations(backend.clock)),
 );

@@ -1,5 +1,6 @@
 import { entry } from '../lib/aws/backend.ts';
 import { serve } from '../lib/http/serve.ts';
 import { tokenHandlers } from '../lib/keys/token-handlers.ts';
+import { tokenOperations } from '../lib/keys/token-operations.ts';
 
-export const { create, handler } = entry((backend) => serve<'tokens'>(tokenHandlers(backend), backend));
+export const { create, handler } = entry((backend) => serve(tokenOperations, tokenHandlers(backend), backend));

@@ -9,8 +9,8 @@ import {
   UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import { methodsOf, operations, operationsByPath } from '../lib/api/operations.ts';
-import { allowsCrossOrigin, type Operation } from '../lib/http/operation.ts';
+import { operations, operationsByPath } from '../lib/api/operations.ts';
+import { allowsCrossOrigin, methodsOf, type Operation } from '../lib/http/operation.ts';
 import { SHARES, shareKey } from '../lib/projects/project.ts';
 import { pinLogicalId } from './logical-ids.ts';
 

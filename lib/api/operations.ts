@@ -1,8 +1,17 @@
-import { deliveryOperations } from '../deliveries/operations.ts';
+import { deliveryOperations, eventDeliveryOperations } from '../deliveries/operations.ts';
 import { documentOperations } from '../documents/operations.ts';
+import { eventTypeOperations } from '../events/event-type-operations.ts';
 import { eventOperations } from '../events/operations.ts';
-import { type ApiFunction, allowsCrossOrigin, type Operation, operation } from '../http/operation.ts';
-import { keyOperations, tokenOperations } from '../keys/operations.ts';
+import {
+  type ApiFunction,
+  allowsCrossOrigin,
+  byRoute,
+  methodsOf,
+  type Operation,
+  operation,
+} from '../http/operation.ts';
+import { keyOperations } from '../keys/operations.ts';
+import { tokenOperations } from '../keys/token-operations.ts';
 import { projectOperations } from '../projects/operations.ts';
 import { webhookOperations } from '../webhooks/operations.ts';
 
@@ -14,6 +23,8 @@ export const operations = {
   ...webhookOperations,
   ...deliveryOperations,
   ...eventOperations,
+  ...eventTypeOperations,
+  ...eventDeliveryOperations,
   ...documentOperations,
 } satisfies Record<string, Operation>;
 
@@ -45,19 +56,7 @@ export const apiOperations = Object.values(operations) as readonly Operation[];
 /** Every HTTP operation, with the pages. Other routes do not exist. */
 export const allOperations: readonly Operation[] = [...apiOperations, ...pageOperations];
 
-/** Every GET also supports HEAD, which returns no content (RFC 9110 §9.3.2). */
-export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
-  method === 'GET' ? ['GET', 'HEAD'] : [method];
-
-/** Operations by method and path, because every request looks one up. */
-const operationsByRoute = new Map(
-  (Object.entries(operations) as [OperationId, Operation][]).flatMap((entry) =>
-    methodsOf(entry[1]).map((method) => [`${method} ${entry[1].path}`, entry]),
-  ),
-);
-
-export const operationAt = (method: string, resource: string): [OperationId, Operation] | undefined =>
-  operationsByRoute.get(`${method} ${resource}`);
+export const operationAt = byRoute<Operation>(operations);
 
 /** The operations of every path. */
 export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = new Map(

@@ -9,14 +9,14 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { laneQueues } from './lane-queues.ts';
 import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
-import type { deliveryOperations } from './operations.ts';
+import type { deliveryOperations, eventDeliveryOperations } from './operations.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource, pendingDelivery } from './record.ts';
 import { stuckBefore } from './recovery.ts';
 import { recoveryHandlers } from './recovery-handlers.ts';
 import { isUnderWay } from './retry-schedule.ts';
 import { statsHandlers } from './stats-handlers.ts';
 
-type DeliveryHandlers = Pick<Handlers<'webhooks'>, keyof typeof deliveryOperations | 'listEventDeliveries'>;
+type DeliveryHandlers = Handlers<typeof deliveryOperations & typeof eventDeliveryOperations>;
 
 export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const { table, clock, random } = backend;

@@ -58,6 +58,20 @@ const StatsResource = resource('Stats', {
   ),
 });
 
+/** The operation of an event that shows its deliveries. */
+export const eventDeliveryOperations = {
+  listEventDeliveries: operation({
+    function: 'webhooks',
+    callers: WRITERS,
+    method: 'GET',
+    path: '/v1/events/{id}/deliveries',
+    parameters: { id: eventParameter },
+    summary: 'List the deliveries of an event, one for each webhook',
+    query: page,
+    responses: { 200: listOf(DeliveryResource) },
+  }),
+};
+
 export const deliveryOperations = {
   listDeliveries: operation({
     ...webhook,

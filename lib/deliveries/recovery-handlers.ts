@@ -43,7 +43,7 @@ export function recoveryStart(backend: Backend) {
   };
 }
 
-export function recoveryHandlers(backend: Backend): Pick<Handlers<'webhooks'>, keyof typeof recoveryOperations> {
+export function recoveryHandlers(backend: Backend): Handlers<typeof recoveryOperations> {
   const { table, clock, random } = backend;
   const webhooks = webhooksIn(table);
   const recoveries = recoveriesIn(table);

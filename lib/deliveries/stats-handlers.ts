@@ -7,6 +7,7 @@ import { cursorsOf } from '../projects/cursors.ts';
 import { iso } from '../schema.ts';
 import { allWebhooks, webhooks as webhooksIn } from '../webhooks/store.ts';
 import { type Bar, barsOf, latencyPercentile } from './latency.ts';
+import type { deliveryOperations } from './operations.ts';
 import {
   countersOf,
   histogramOf,
@@ -26,7 +27,11 @@ const DEFAULT_PERIODS: Readonly<Record<Period, number>> = { hour: 24, day: 30 };
 const MAX_ITEMS = 3100;
 
 /** The stats of webhooks. A page contains all stats of some webhooks. A page of sums over webhooks contains a part of the time. */
-export function statsHandlers({ table, clock, random }: Backend): Pick<Handlers<'webhooks'>, 'getStats'> {
+export function statsHandlers({
+  table,
+  clock,
+  random,
+}: Backend): Pick<Handlers<typeof deliveryOperations>, 'getStats'> {
   const webhooks = webhooksIn(table);
   const stats = statsIn(table);
   const cursors = cursorsOf(table, random);

@@ -15,8 +15,9 @@ import {
   storedConnectionId,
   userViolation,
 } from './connections.ts';
+import type { documentOperations } from './operations.ts';
 
-type ConnectionHandlers = Pick<Handlers<'documents'>, 'renewConnection' | 'closeConnection'>;
+type ConnectionHandlers = Pick<Handlers<typeof documentOperations>, 'renewConnection' | 'closeConnection'>;
 
 type ConnectionRequest = Pick<Request<unknown, unknown, 'id'>, 'path' | 'caller' | 'space'>;
 

@@ -15,12 +15,13 @@ import {
   withoutOthersValues,
 } from './document.ts';
 import type { Write } from './document-write.ts';
+import type { documentOperations } from './operations.ts';
 import { walk } from './pages.ts';
 import { type Accepted, isRejected, problemOf, type WriteOutcome } from './rejections.ts';
 import { documents as documentsIn, toState, writeDocument } from './store.ts';
 
 type DocumentHandlers = Pick<
-  Handlers<'documents'>,
+  Handlers<typeof documentOperations>,
   'listDocuments' | 'getDocument' | 'putDocument' | 'patchDocument' | 'deleteDocument'
 >;
 

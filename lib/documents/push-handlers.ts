@@ -9,11 +9,12 @@ import { reaches } from './access.ts';
 import { type Cycle, pushFingerprint } from './cycle.ts';
 import { cycles as cyclesIn, type PushPlace, putReceipt, type Receipt } from './cycle-store.ts';
 import { withoutOthersValues } from './document.ts';
+import type { documentOperations } from './operations.ts';
 import { conflictProblem, isRejected, problemOf, type WriteOutcome } from './rejections.ts';
 import { writeDocument } from './store.ts';
 import { documentOf, Push, type PushResult } from './sync.ts';
 
-type SyncRequest = Parameters<Handlers<'documents'>['sync']>[0];
+type SyncRequest = Parameters<Handlers<typeof documentOperations>['sync']>[0];
 
 /** The bytes of results after which no more changes are pushed, because one result can fill half of a response. */
 const MAX_RESULT_BYTES = MAX_PAGE_BYTES / 2;

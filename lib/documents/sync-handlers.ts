@@ -9,6 +9,7 @@ import { cursorsOf } from '../projects/cursors.ts';
 import { check, iso } from '../schema.ts';
 import { Checkpoint, Cycle, canPush, checkpointOf, isRepeatable, newCycle, withShorterWalk } from './cycle.ts';
 import { cycles as cyclesIn } from './cycle-store.ts';
+import type { documentOperations } from './operations.ts';
 import { type Pull, pull } from './pages.ts';
 import { covers } from './patterns.ts';
 import { pushing } from './push-handlers.ts';
@@ -20,13 +21,13 @@ const PULLING = 'Sync without pushes with any key, or with a scoped token that h
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-type SyncRequest = Parameters<Handlers<'documents'>['sync']>[0];
+type SyncRequest = Parameters<Handlers<typeof documentOperations>['sync']>[0];
 
 /**
  * Applies each push independently. Then returns the documents of the patterns that the node does not have, in pages. A cycle of a
  * credential without `write` claims no sync id and publishes no event.
  */
-export function syncHandlers(backend: Backend): Pick<Handlers<'documents'>, 'sync'> {
+export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOperations>, 'sync'> {
   const { table, clock, random } = backend;
   const documents = documentsIn(table);
   const cycles = cyclesIn(table);

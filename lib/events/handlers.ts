@@ -20,12 +20,13 @@ import {
   type PublishEvent,
   type StoredEvent,
 } from './event.ts';
+import type { eventOperations } from './operations.ts';
 import { eventStore } from './store.ts';
 
 const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
 
 /** The violations of `occurred_at`. The schema rejects values that are no time. */
-export function eventViolations(clock: () => number): ViolationsOf<'events'> {
+export function eventViolations(clock: () => number): ViolationsOf<typeof eventOperations> {
   const ofEvent = (event: unknown, root: string): Violation[] => {
     const occurred = check(timestampInput, isJsonObject(event) ? event.occurred_at : undefined);
     if ('violations' in occurred) return [];
@@ -43,7 +44,7 @@ export function eventViolations(clock: () => number): ViolationsOf<'events'> {
   };
 }
 
-export function eventHandlers({ table, clock, random }: Backend): Handlers<'events'> {
+export function eventHandlers({ table, clock, random }: Backend): Handlers<typeof eventOperations> {
   const events = eventStore(table);
   const cursors = cursorsOf(table, random);
   // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.

@@ -1,19 +1,11 @@
 import * as v from 'valibot';
-import { DeliveryResource } from '../deliveries/record.ts';
 import { DocumentKey } from '../documents/document.ts';
 import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
-import { described, jsonObject, oneOf, resource, timestampInput } from '../schema.ts';
+import { described, oneOf, timestampInput } from '../schema.ts';
 import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
 import { EVENT_TYPES } from './types.ts';
 
 const event = { function: 'events', callers: WRITERS } as const;
-
-const EventTypeDescription = resource('EventTypeDescription', {
-  name: described(v.picklist(EVENT_TYPES), 'The `type` of the events.'),
-  meaning: described(v.string(), 'The change that the event reports.'),
-  schema: described(jsonObject, 'The JSON Schema (2020-12) of the events, as they are delivered.'),
-  sample: described(EventResource, 'An event of this type.'),
-});
 
 export const eventOperations = {
   publishEvent: operation({
@@ -52,14 +44,6 @@ export const eventOperations = {
     },
     responses: { 200: listOf(EventResource) },
   }),
-  listEventTypes: operation({
-    function: 'dashboard',
-    callers: 'anyone',
-    method: 'GET',
-    path: '/v1/event-types',
-    summary: 'List the event types, each with its JSON Schema and a sample',
-    responses: { 200: v.object({ data: v.array(EventTypeDescription) }) },
-  }),
   getEvent: operation({
     ...event,
     method: 'GET',
@@ -67,15 +51,5 @@ export const eventOperations = {
     parameters: { id: eventParameter },
     summary: 'Read an event',
     responses: { 200: EventResource },
-  }),
-  listEventDeliveries: operation({
-    function: 'webhooks',
-    callers: WRITERS,
-    method: 'GET',
-    path: '/v1/events/{id}/deliveries',
-    parameters: { id: eventParameter },
-    summary: 'List the deliveries of an event, one for each webhook',
-    query: page,
-    responses: { 200: listOf(DeliveryResource) },
   }),
 };

@@ -57,6 +57,9 @@ export interface Operation {
   secrets: readonly string[];
 }
 
+/** A table of operations by their ids. */
+export type Operations = Readonly<Record<string, Operation>>;
+
 const DEFAULTS = {
   permissions: [],
   parameters: {},
@@ -85,6 +88,18 @@ export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
 /** Whether callers of a type may call an operation with their credential. */
 export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
   callers !== 'anyone' && callers.includes(type);
+
+/** Every GET also supports HEAD, which returns no content (RFC 9110 §9.3.2). */
+export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : [method];
+
+/** Finds an operation and its id by method and path, because every request looks one up. */
+export function byRoute<Each extends Pick<Operation, 'method' | 'path'>>(operations: Readonly<Record<string, Each>>) {
+  const found = new Map<string, [id: string, operation: Each]>();
+  for (const [id, operation] of Object.entries(operations))
+    for (const method of methodsOf(operation)) found.set(`${method} ${operation.path}`, [id, operation]);
+  return (method: string, resource: string) => found.get(`${method} ${resource}`);
+}
 
 /** Whether a request publishes events. */
 export function isPublishing({ publishes }: Pick<Operation, 'publishes'>, body: unknown): boolean {

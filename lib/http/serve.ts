@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { type OperationId, type OperationOf, type Operations, operationAt } from '../api/operations.ts';
 import type { Backend } from '../aws/backend.ts';
 import type { Write } from '../aws/writes.ts';
 import { ConflictError, UnavailableError } from '../errors.ts';
@@ -14,19 +13,20 @@ import {
   type RequestIdentity,
   type StoredResponse,
 } from './idempotency-store.ts';
-import { type ApiFunction, allowsCrossOrigin, callersText, isPublishing, type Operation } from './operation.ts';
+import { allowsCrossOrigin, byRoute, callersText, isPublishing, type Operation, type Operations } from './operation.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
 import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
-type QueryOf<Id extends OperationId> = {
-  [Name in keyof Operations[Id]['query']]: Output<Operations[Id]['query'][Name]>;
-};
-type ParameterOf<Id extends OperationId> = keyof Operations[Id]['parameters'] & string;
-type BodyOf<Id extends OperationId> = Operations[Id] extends { body: infer Schema }
-  ? Output<Schema>
-  : Record<never, never>;
-type ResponseOf<Id extends OperationId> = Operations[Id]['responses'][keyof Operations[Id]['responses']];
+type QueryOf<Given extends Operation> = { [Name in keyof Given['query']]: Output<Given['query'][Name]> };
+type BodyOf<Given extends Operation> = Given extends { body: infer Schema } ? Output<Schema> : Record<never, never>;
+type ResponseOf<Given extends Operation> = Given['responses'][keyof Given['responses']];
+type RequestOf<
+  Given extends Operation,
+  Parameter extends string = keyof Given['parameters'] & string,
+> = Given['callers'] extends 'anyone'
+  ? OpenRequest<QueryOf<Given>, BodyOf<Given>, Parameter>
+  : Request<QueryOf<Given>, BodyOf<Given>, Parameter>;
 
 /** A successful response. `json` is a serialized body that must not change. */
 export interface OperationResponse<Body = unknown> {
@@ -40,27 +40,31 @@ export interface OperationResponse<Body = unknown> {
 /** Builds the writes that store the response under the request's idempotency key. Empty without a key. */
 export type IdempotencyWrites = (response: OperationResponse) => Write[];
 
-export type Handlers<Name extends ApiFunction> = {
-  [Id in OperationOf<Name>]: (
-    request: Operations[Id]['callers'] extends 'anyone'
-      ? OpenRequest<QueryOf<Id>, BodyOf<Id>, ParameterOf<Id>>
-      : Request<QueryOf<Id>, BodyOf<Id>, ParameterOf<Id>>,
+/** A handler for each operation of a table. */
+export type Handlers<Table extends Operations> = {
+  [Id in keyof Table]: (
+    request: RequestOf<Table[Id]>,
     idempotencyWrites: IdempotencyWrites,
     identity: RequestIdentity | undefined,
-  ) => Promise<OperationResponse<Output<ResponseOf<Id>>> | Problem>;
+  ) => Promise<OperationResponse<Output<ResponseOf<Table[Id]>>> | Problem>;
 };
 
 /** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
-export type ViolationsOf<Name extends ApiFunction> = { [Id in OperationOf<Name>]?: BodyViolations };
+export type ViolationsOf<Table extends Operations> = { [Id in keyof Table]?: BodyViolations };
 
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
-/** Handles a proxy event: parses it, calls the handler and converts the result, with idempotency keys. */
-export function serve<Name extends ApiFunction>(
-  handlers: Handlers<Name>,
+/**
+ * Handles a proxy event for one of the operations: parses it, calls the handler and converts the result, with idempotency keys. Other
+ * routes do not exist.
+ */
+export function serve<Table extends Operations>(
+  operations: Table,
+  handlers: Handlers<Table>,
   backend: Backend,
-  violations: ViolationsOf<Name> = {},
+  violations: ViolationsOf<Table> = {},
 ): ApiHandler {
+  const operationAt = byRoute(operations);
   const { log, reportFailure } = backend;
   const baseUrl = baseUrlOf(backend);
   const idempotency = idempotencyRecords(backend);
@@ -85,11 +89,11 @@ export function serve<Name extends ApiFunction>(
 
   async function respondTo(
     event: APIGatewayProxyEvent,
-    id: OperationId | undefined,
+    id: string | undefined,
     operation: Operation | undefined,
   ): Promise<StoredResponse | Problem> {
-    if (!id || !operation || !(id in handlers)) return routeNotFound();
-    const bodyViolations = violations[id as OperationOf<Name>];
+    if (!id || !operation) return routeNotFound();
+    const bodyViolations = violations[id];
     const request = parseRequest(event, operation, bodyViolations);
     if (request instanceof Problem) return request;
     const { caller }: Partial<Request> = request; // none for an operation for anyone
@@ -102,7 +106,7 @@ export function serve<Name extends ApiFunction>(
       if (found.length > 0) return invalid(found);
       const isAdmitted = !publishAfterSeconds || identity?.isRepeated || !isPublishing(operation, request.body);
       if (!isAdmitted) return tooManyDeliveries(publishAfterSeconds);
-      const handle = handlers[id as OperationOf<Name>] as unknown as Handler;
+      const handle = handlers[id] as unknown as Handler;
       return handle(request, idempotencyWrites, identity);
     };
     const key = request.headers['idempotency-key'];

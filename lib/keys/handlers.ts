@@ -14,6 +14,7 @@ import { isAllowed } from './allowlist.ts';
 import { generateKey, isKept, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
 import { hashApiKey, keyIdOf, sameText } from './key-secret.ts';
 import { lastingAdminKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import type { keyOperations } from './operations.ts';
 import { apiKeys } from './store.ts';
 import { MAX_USABLE_KEYS } from './usable-keys.ts';
 import { keyUsage } from './usage.ts';
@@ -39,7 +40,7 @@ export function keyViolations(clock: () => number): { createKey: BodyViolations;
   return { createKey: ofExpiry, rotateKey: ofExpiry };
 }
 
-export function keyHandlers(backend: Backend): Handlers<'keys'> {
+export function keyHandlers(backend: Backend): Handlers<typeof keyOperations> {
   const { table, clock, random } = backend;
   const keys = apiKeys(table);
   const cursors = cursorsOf(table, random);

@@ -10,11 +10,12 @@ import type { KeyRecord } from './key.ts';
 import { hasExpired, isTokenOf, keyIdOfToken, MAX_REVOKED_TOKENS, newTokenId, withRevoked } from './revoked-tokens.ts';
 import { apiKeys } from './store.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
+import type { tokenOperations } from './token-operations.ts';
 import { verificationOf } from './token-verification.ts';
 
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 
-export function tokenHandlers(backend: Backend): Handlers<'tokens'> {
+export function tokenHandlers(backend: Backend): Handlers<typeof tokenOperations> {
   const { table, clock, random } = backend;
   const keys = apiKeys(table);
   const audited = auditing(backend);

@@ -7,6 +7,7 @@ import type { ProjectEmails } from '../emails/send.ts';
 import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
+import type { projectOperations } from './operations.ts';
 import { type ProjectRecord, projectState, TEST_EMAIL_INTERVAL_MS } from './project.ts';
 import { askableAt, isConfirmed, isSameMailbox, markOf, recipientsOf, withMailbox } from './recipients.ts';
 
@@ -16,8 +17,8 @@ type EmailOperation = 'sendTestEmail' | 'confirmEmail' | 'sendConfirmation' | 'c
 export function emailHandlers(
   { clock, random, ...backend }: Backend,
   emails: ProjectEmails,
-  shown: (project: ProjectRecord) => Awaited<ReturnType<Handlers<'project'>['getProject']>>,
-): Pick<Handlers<'project'>, EmailOperation> {
+  shown: (project: ProjectRecord) => Awaited<ReturnType<Handlers<typeof projectOperations>['getProject']>>,
+): Pick<Handlers<typeof projectOperations>, EmailOperation> {
   const { projects } = emails;
   const audited = auditing({ clock, random, ...backend });
 

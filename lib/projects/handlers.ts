@@ -10,10 +10,11 @@ import type { Handlers } from '../http/serve.ts';
 import { changedMembers } from '../json.ts';
 import { cursorsOf } from './cursors.ts';
 import { emailHandlers } from './email-handlers.ts';
+import type { projectOperations } from './operations.ts';
 import { type ProjectRecord, projectResource } from './project.ts';
 import { MAX_MAILBOXES, withEmails } from './recipients.ts';
 
-export function projectHandlers(backend: Backend): Handlers<'project'> {
+export function projectHandlers(backend: Backend): Handlers<typeof projectOperations> {
   const { table, clock, random, variables } = backend;
   const emails = projectEmails(backend);
   const { projects } = emails;

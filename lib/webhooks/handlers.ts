@@ -34,7 +34,7 @@ export function webhookViolations(addressPolicy: AddressPolicy) {
   return { createWebhook: ofUrl, changeWebhook: ofUrl };
 }
 
-export function webhookHandlers(backend: Backend): Pick<Handlers<'webhooks'>, keyof typeof webhookOperations> {
+export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperations> {
   const { table, clock, random } = backend;
   const webhooks = webhooksIn(table);
   const events = eventStore(table);

@@ -4,7 +4,8 @@ import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { METHODS, readRoutes } from '../../infra/local/gateway/routes.ts';
 import { listenAddresses } from '../../infra/local/sam/addresses.ts';
 import { functionName, samTemplate } from '../../infra/local/sam/template.ts';
-import { allOperations, methodsOf } from '../../lib/api/operations.ts';
+import { allOperations } from '../../lib/api/operations.ts';
+import { methodsOf } from '../../lib/http/operation.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { deliveryOperations } from '../../deliveries/operations.ts';
+import { deliveryOperations, eventDeliveryOperations } from '../../deliveries/operations.ts';
 import { documentOperations } from '../../documents/operations.ts';
+import { eventTypeOperations } from '../../events/event-type-operations.ts';
 import { eventOperations } from '../../events/operations.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import {
@@ -11,7 +12,8 @@ import {
   MAX_BODY_BYTES,
   type Operation,
 } from '../../http/operation.ts';
-import { keyOperations, tokenOperations } from '../../keys/operations.ts';
+import { keyOperations } from '../../keys/operations.ts';
+import { tokenOperations } from '../../keys/token-operations.ts';
 import { projectOperations } from '../../projects/operations.ts';
 import { VERSION } from '../../version.ts';
 import { webhookOperations } from '../../webhooks/operations.ts';
@@ -42,7 +44,7 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
   {
     name: 'Events',
     description: 'Events from your own sync engine, and those of documents.',
-    operations: eventOperations,
+    operations: { ...eventOperations, ...eventTypeOperations, ...eventDeliveryOperations },
   },
   {
     name: 'Documents and sync',

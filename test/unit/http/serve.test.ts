@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../lib/api/operations.ts';
 import type { Backend } from '../../../lib/aws/backend.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { CORS_HEADERS } from '../../../lib/http/headers.ts';
-import type { ApiFunction } from '../../../lib/http/operation.ts';
+import type { Operations } from '../../../lib/http/operation.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import { type Handlers, type IdempotencyWrites, type OperationResponse, serve } from '../../../lib/http/serve.ts';
@@ -42,11 +43,8 @@ type TinyHandler = (
   identity: { id: string; startedAt: number } | undefined,
 ) => OperationResponse | Problem | Promise<OperationResponse | Problem>;
 
-/** A server for some operations of one function. It records logs and failure reports. */
-function server<Name extends ApiFunction = 'keys'>(
-  tiny: Record<string, TinyHandler>,
-  { backend = memory().backend }: { backend?: Backend } = {},
-) {
+/** A server for some operations. It records logs and failure reports. */
+function server(tiny: Record<string, TinyHandler>, { backend = memory().backend }: { backend?: Backend } = {}) {
   const logged: unknown[] = [];
   const failures: unknown[][] = [];
   const reached: Request[] = [];
@@ -62,7 +60,8 @@ function server<Name extends ApiFunction = 'keys'>(
     log: { ...backend.log, info: (...args) => void logged.push(args) },
     reportFailure: (...args) => void failures.push(args),
   };
-  const handle = serve<Name>(Object.fromEntries(handlers) as unknown as Handlers<Name>, noted);
+  const table = Object.fromEntries(Object.entries<Operations[string]>(operations).filter(([id]) => id in tiny));
+  const handle = serve(table, Object.fromEntries(handlers) as unknown as Handlers<typeof table>, noted);
   /** Returns the response and its parsed JSON body. */
   const call = async (given: Given = {}) => {
     const response = await handle(proxyEvent(given));
@@ -81,8 +80,7 @@ const throwing = (error: unknown) => () => {
 it.each<[string, Given]>([
   ['an unknown path', { resource: '/v1/nothing' }],
   ['another method', { httpMethod: 'PATCH' }],
-  ['a path of another function', { resource: '/v1/webhooks' }],
-  ['an operation without a handler', { resource: '/v1/keys/{key}' }],
+  ['an operation of another table', { resource: '/v1/webhooks' }],
   ['the name of an inherited member', { resource: 'constructor' }],
 ])('a route returns route_not_found: %s', async (_, given) => {
   const { call, failures, reached } = server(listing());
@@ -180,7 +178,7 @@ describe('a request under an idempotency key', () => {
     ['another operation', { resource: '/v1/webhooks/{id}/test' }, 422],
   ])('is recognized by its operation, path and body: %s', async (_, difference, status) => {
     const handler = () => ({ status: 200, body: {} });
-    const { call, reached } = server<'webhooks'>({ rotateSecret: handler, testWebhook: handler });
+    const { call, reached } = server({ rotateSecret: handler, testWebhook: handler });
     await call(rotation);
     const { statusCode, json } = await call({ ...rotation, ...difference });
     expect([statusCode, json.code]).toEqual([status, status === 422 ? 'idempotency_key_reused' : undefined]);
