@@ -2,7 +2,8 @@ import { Duration } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { operationsByPath } from '../lib/api/operations.ts';
 import { CORS_ALLOWED, PREFLIGHT_SECONDS } from '../lib/http/headers.ts';
-import { allowsCrossOrigin, methodsOf, type Operation } from '../lib/http/operation.ts';
+import type { Operation } from '../lib/http/operation.ts';
+import { allowsCrossOrigin, methodsOf } from '../lib/http/route.ts';
 import type { Functions } from './functions.ts';
 
 const PUBLIC: apigateway.MethodOptions = { authorizationType: apigateway.AuthorizationType.NONE };

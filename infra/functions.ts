@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { writeSite } from '../functions/site/build.ts';
 import { BY_PROJECT, BY_STATUS } from '../lib/deployment.ts';
-import type { ApiFunction } from '../lib/http/operation.ts';
+import type { ApiFunction } from '../lib/http/route.ts';
 import { BundledFunction, type BundledFunctionProps } from './bundled-function.ts';
 import { type DataTable, IDEMPOTENCY, type TableGrant } from './data.ts';
 import type { Sender } from './sender.ts';

@@ -10,7 +10,8 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import { operations, operationsByPath } from '../lib/api/operations.ts';
-import { allowsCrossOrigin, methodsOf, type Operation } from '../lib/http/operation.ts';
+import type { Operation } from '../lib/http/operation.ts';
+import { allowsCrossOrigin, methodsOf } from '../lib/http/route.ts';
 import { SHARES, shareKey } from '../lib/projects/project.ts';
 import { pinLogicalId } from './logical-ids.ts';
 

@@ -7,7 +7,7 @@ const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'emails', 'webhooks'
 const OTHERS = ['api', 'http', 'aws', 'client'];
 
 /** The kinds of files that every subject can have. `stats-store.ts` is a store. */
-const KINDS = ['operations', 'handlers', 'consumers', 'store'];
+const KINDS = ['routes', 'operations', 'handlers', 'consumers', 'store'];
 const kindOf = (file: string): string | undefined =>
   KINDS.find((kind) => new RegExp(`(^|[-/])${kind}\\.ts$`).test(file));
 /** All other files with effects. Each performs the effects of a rule in their order. */
@@ -71,7 +71,9 @@ function objectionTo(file: string, imported: string): string | null {
   if (to === 'aws' && from !== undefined && from !== 'aws' && !hasEffects(file))
     return 'a file of rules uses only types of lib/aws/';
   if (kindOf(file) === 'operations' && ofKindWithEffects(imported))
-    return 'the template, the authorizer and the browser import operations';
+    return 'the template and the documentation import operations';
+  if (kindOf(file) === 'routes' && from !== 'api' && imported !== 'lib/http/route.ts')
+    return 'the authorizer imports all routes, and needs no schema';
   return null;
 }
 
@@ -89,6 +91,7 @@ describe('an import', () => {
   it.each([
     ['lib/deliveries/decide.ts', 'lib/aws/log.ts'],
     ['lib/keys/operations.ts', 'lib/keys/store.ts'],
+    ['lib/keys/routes.ts', 'lib/keys/operations.ts'],
     ['lib/http/serve.ts', 'infra/settings.ts'],
     ['lib/keys/key.ts', 'lib/aws/items.ts'],
     ['infra/stack.ts', 'lib/aws/log.ts'],

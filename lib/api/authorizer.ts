@@ -3,15 +3,15 @@ import type { Backend } from '../aws/backend.ts';
 import { variable } from '../aws/runtime.ts';
 import { secondsOverBudget } from '../deliveries/budget.ts';
 import { mayCall } from '../http/caller.ts';
-import { type CallerType, callersText, type Operation } from '../http/operation.ts';
 import { PROBLEMS } from '../http/problems.ts';
+import { type CallerType, callersText, type Route } from '../http/route.ts';
 import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
 import { apiKeys, keysWithProject } from '../keys/store.ts';
 import { MAX_TOKEN_BYTES } from '../keys/token.ts';
 import { useToRecord } from '../keys/usage.ts';
 import { projectState, shareKeyOf } from '../projects/project.ts';
-import { operationAt } from './operations.ts';
+import { routeAt } from './routes.ts';
 
 /** A REQUEST authorizer. It reads the key with its project, and nothing for malformed credentials. */
 export function authorizer(backend: Backend) {
@@ -42,8 +42,8 @@ export function authorizer(backend: Backend) {
     }
     const { record, grant, now } = caller;
     const publishAfter = secondsOverBudget(project.deliveriesUsedUntil, now);
-    const [, operation] = operationAt(event.httpMethod, event.resource) ?? [];
-    const problem = state === 'suspended' ? SUSPENDED : problemOf(caller, operation, identity.sourceIp);
+    const [, route] = routeAt(event.httpMethod, event.resource) ?? [];
+    const problem = state === 'suspended' ? SUSPENDED : problemOf(caller, route, identity.sourceIp);
     if (problem) {
       const { code } = problem;
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
@@ -112,18 +112,18 @@ const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 
  * Why a valid credential cannot call an operation from this address, if so. Other methods of a path have no operation, so every
  * credential receives the 405 with the methods of the path.
  */
-function problemOf(caller: Authenticated, operation: Operation | undefined, address: string): Forbidden | undefined {
+function problemOf(caller: Authenticated, route: Route | undefined, address: string): Forbidden | undefined {
   const { record, grant } = caller;
   if (!isAllowed(record.cidrs, address))
     return forbidden('ip_not_allowed', `The allowlist of the key does not include ${address}, your address.`);
   const type = callerTypeOf(caller);
   const permissions = grant?.permissions ?? [];
-  if (!operation || mayCall(operation, type, permissions)) return undefined;
+  if (!route || mayCall(route, type, permissions)) return undefined;
   const own = grant ? `a scoped token with ${permissions.join(' and ')}` : `a key of type ${type}`;
-  const { method, path } = operation;
+  const { method, path } = route;
   return forbidden(
     'insufficient_permissions',
-    `Call ${method} ${path} with ${callersText(operation)}. This credential is ${own}.`,
+    `Call ${method} ${path} with ${callersText(route)}. This credential is ${own}.`,
   );
 }
 

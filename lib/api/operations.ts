@@ -2,14 +2,8 @@ import { deliveryOperations, eventDeliveryOperations } from '../deliveries/opera
 import { documentOperations } from '../documents/operations.ts';
 import { eventTypeOperations } from '../events/event-type-operations.ts';
 import { eventOperations } from '../events/operations.ts';
-import {
-  type ApiFunction,
-  allowsCrossOrigin,
-  byRoute,
-  methodsOf,
-  type Operation,
-  operation,
-} from '../http/operation.ts';
+import { type Operation, operation } from '../http/operation.ts';
+import { type ApiFunction, allowsCrossOrigin, methodsOf } from '../http/route.ts';
 import { keyOperations } from '../keys/operations.ts';
 import { tokenOperations } from '../keys/token-operations.ts';
 import { projectOperations } from '../projects/operations.ts';
@@ -40,7 +34,13 @@ const PAGES = {
   '/.well-known/security.txt': 'Get the address for reports of vulnerabilities (RFC 9116), if the operator has set one',
 };
 const pageOperations = Object.entries(PAGES).map(([path, summary]): Operation => {
-  const shared = { method: 'GET', function: 'dashboard', callers: 'anyone', responses: { 200: null } } as const;
+  const shared = {
+    method: 'GET',
+    function: 'dashboard',
+    callers: 'anyone',
+    permissions: [],
+    responses: { 200: null },
+  } as const;
   return operation({ ...shared, path: path as Operation['path'], summary });
 });
 
@@ -55,8 +55,6 @@ export const apiOperations = Object.values(operations) as readonly Operation[];
 
 /** Every HTTP operation, with the pages. Other routes do not exist. */
 export const allOperations: readonly Operation[] = [...apiOperations, ...pageOperations];
-
-export const operationAt = byRoute<Operation>(operations);
 
 /** The operations of every path. */
 export const operationsByPath: ReadonlyMap<string, readonly Operation[]> = new Map(

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
 import { eventParameter } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
+import { KIB, listOf, operations, page } from '../http/operation.ts';
 import { idOf } from '../ids.ts';
 import { described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { webhookParameter } from '../webhooks/webhook.ts';
@@ -10,10 +10,10 @@ import { LATENCY_BOUNDS_MS } from './latency.ts';
 import { DeliveryResource } from './record.ts';
 import { recoveryOperations } from './recovery-operations.ts';
 import { DELIVERY_STATUSES } from './retry-schedule.ts';
+import { deliveryRoutes, eventDeliveryRoutes } from './routes.ts';
 import { type Counter, PERIODS } from './stats.ts';
 
-const webhooks = { function: 'webhooks', callers: WRITERS } as const;
-const webhook = { ...webhooks, parameters: { id: webhookParameter }, maxBodyBytes: 64 * KIB } as const;
+const webhook = { parameters: { id: webhookParameter }, maxBodyBytes: 64 * KIB } as const;
 const delivery = { ...webhook, parameters: { id: webhookParameter, event_id: eventParameter } } as const;
 
 const count = (meaning: string) => described(wholeNumber(), meaning);
@@ -59,91 +59,80 @@ const StatsResource = resource('Stats', {
 });
 
 /** The operation of an event that shows its deliveries. */
-export const eventDeliveryOperations = {
-  listEventDeliveries: operation({
-    function: 'webhooks',
-    callers: WRITERS,
-    method: 'GET',
-    path: '/v1/events/{id}/deliveries',
+export const eventDeliveryOperations = operations(eventDeliveryRoutes, {
+  listEventDeliveries: {
     parameters: { id: eventParameter },
     summary: 'List the deliveries of an event, one for each webhook',
     query: page,
     responses: { 200: listOf(DeliveryResource) },
-  }),
-};
+  },
+});
 
 export const deliveryOperations = {
-  listDeliveries: operation({
-    ...webhook,
-    method: 'GET',
-    path: '/v1/webhooks/{id}/deliveries',
-    summary: 'List the deliveries, newest first',
-    query: {
-      ...page,
-      status: v.optional(
-        described(
-          oneOf(DELIVERY_STATUSES),
-          'Only deliveries with this status. A delivery appears after its first attempt. Before that, the deliveries of the event list it as `pending`.',
-        ),
-      ),
-      type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
-      document_key: v.optional(
-        described(DocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
-      ),
-      since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
-      until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),
-    },
-    responses: { 200: listOf(DeliveryResource) },
-  }),
-  getDelivery: operation({
-    ...delivery,
-    method: 'GET',
-    path: '/v1/webhooks/{id}/deliveries/{event_id}',
-    summary: 'Read a delivery with every attempt',
-    responses: { 200: DeliveryResource },
-  }),
-  redeliver: operation({
-    ...delivery,
-    method: 'POST',
-    path: '/v1/webhooks/{id}/deliveries/{event_id}/redeliver',
-    summary: 'Redeliver an event with the full retry schedule',
-    responses: { 202: DeliveryResource },
-    problems: ['conflict'],
-    idempotencyKey: true,
-  }),
   ...recoveryOperations,
-  getStats: operation({
-    ...webhooks,
-    method: 'GET',
-    path: '/v1/stats',
-    summary: 'Get delivery stats by hour or day',
-    query: {
-      cursor: page.cursor,
-      webhook_id: v.optional(
-        described(
-          idOf('whk'),
-          'Only this webhook. The default is all webhooks. Deleting a webhook removes its deliveries from the stats, also from past ones.',
+  ...operations(deliveryRoutes, {
+    listDeliveries: {
+      ...webhook,
+      summary: 'List the deliveries, newest first',
+      query: {
+        ...page,
+        status: v.optional(
+          described(
+            oneOf(DELIVERY_STATUSES),
+            'Only deliveries with this status. A delivery appears after its first attempt. Before that, the deliveries of the event list it as `pending`.',
+          ),
         ),
-      ),
-      type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
-      from: v.optional(
-        described(
-          timestampInput,
-          'The start of the range, rounded down to the hour or day. The default is 24 hours or 30 days ago.',
+        type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
+        document_key: v.optional(
+          described(DocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
         ),
-      ),
-      to: v.optional(described(timestampInput, 'The end of the range, exclusive. The default is now.')),
-      by: v.optional(
-        described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
-      ),
-      group_by: v.optional(
-        described(
-          oneOf(GROUPINGS),
-          'Adds up the stats, including percentiles. `at` returns one entry for each hour or day. `webhook_id` returns one entry for each webhook, for the whole range. By default, each combination of webhook, type, and hour or day is an entry.',
-        ),
-      ),
+        since: v.optional(described(timestampInput, 'Only deliveries of events at this time or later.')),
+        until: v.optional(described(timestampInput, 'Only deliveries of events before this time.')),
+      },
+      responses: { 200: listOf(DeliveryResource) },
     },
-    responses: { 200: listOf(StatsResource) },
-    problems: ['not_found'],
+    getDelivery: {
+      ...delivery,
+      summary: 'Read a delivery with every attempt',
+      responses: { 200: DeliveryResource },
+    },
+    redeliver: {
+      ...delivery,
+      summary: 'Redeliver an event with the full retry schedule',
+      responses: { 202: DeliveryResource },
+      problems: ['conflict'],
+      idempotencyKey: true,
+    },
+    getStats: {
+      summary: 'Get delivery stats by hour or day',
+      query: {
+        cursor: page.cursor,
+        webhook_id: v.optional(
+          described(
+            idOf('whk'),
+            'Only this webhook. The default is all webhooks. Deleting a webhook removes its deliveries from the stats, also from past ones.',
+          ),
+        ),
+        type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
+        from: v.optional(
+          described(
+            timestampInput,
+            'The start of the range, rounded down to the hour or day. The default is 24 hours or 30 days ago.',
+          ),
+        ),
+        to: v.optional(described(timestampInput, 'The end of the range, exclusive. The default is now.')),
+        by: v.optional(
+          described(oneOf(PERIODS), '`hour` (default), kept for 30 days, or `day` (UTC), kept for 400 days.'),
+        ),
+        group_by: v.optional(
+          described(
+            oneOf(GROUPINGS),
+            'Adds up the stats, including percentiles. `at` returns one entry for each hour or day. `webhook_id` returns one entry for each webhook, for the whole range. By default, each combination of webhook, type, and hour or day is an entry.',
+          ),
+        ),
+      },
+      responses: { 200: listOf(StatsResource) },
+      problems: ['not_found'],
+    },
   }),
 };

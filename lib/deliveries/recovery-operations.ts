@@ -1,17 +1,15 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { KIB, operation, WRITERS } from '../http/operation.ts';
+import { KIB, operations } from '../http/operation.ts';
 import { uniqueList } from '../lists.ts';
 import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
 import { webhookParameter } from '../webhooks/webhook.ts';
 import { MAX_PER_SECOND } from './rate-limit.ts';
 import { DEFAULT_PER_SECOND } from './recovery.ts';
 import { RecoveryResource } from './recovery-record.ts';
+import { recoveryRoutes } from './routes.ts';
 
 const shared = {
-  function: 'webhooks',
-  callers: WRITERS,
-  path: '/v1/webhooks/{id}/recover',
   parameters: { id: webhookParameter },
   maxBodyBytes: 64 * KIB,
 } as const;
@@ -65,10 +63,9 @@ const count = described(
   'The number of undelivered deliveries in the window. It is a lower bound above 10,000, or if more deliveries of one status are undelivered in that time. Deliveries that are `pending` before any attempt are not included. After 24 hours, you can redeliver each of them.',
 );
 
-export const recoveryOperations = {
-  getRecovery: operation({
+export const recoveryOperations = operations(recoveryRoutes, {
+  getRecovery: {
     ...shared,
-    method: 'GET',
     summary: 'Count the deliveries that a recovery would redeliver, and get the last recovery',
     query: { ...window, types: v.optional(described(typesText, `${TYPES_MEANING} Separate them by commas.`)) },
     responses: {
@@ -80,10 +77,9 @@ export const recoveryOperations = {
         ),
       }),
     },
-  }),
-  recover: operation({
+  },
+  recover: {
     ...shared,
-    method: 'POST',
     summary: 'Recover failed, canceled and skipped deliveries, and optionally enable the webhook',
     body: Recover,
     responses: {
@@ -91,11 +87,10 @@ export const recoveryOperations = {
     },
     problems: ['conflict'],
     idempotencyKey: true,
-  }),
-  stopRecovery: operation({
+  },
+  stopRecovery: {
     ...shared,
-    method: 'DELETE',
     summary: 'Stop the recovery that is running, if there is one',
     responses: { 204: null },
-  }),
-};
+  },
+});

@@ -90,10 +90,14 @@ function footerOf(context: EmailContext, why: string): Part {
   };
 }
 
-const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+let time: Intl.DateTimeFormat | undefined;
 
 /** A time for readers, such as `24 Nov 2026, 13:47 UTC`. */
-export const emailTime = (ms: number): string => `${TIME.format(ms)} UTC`;
+export function emailTime(ms: number): string {
+  // Not during the import, because this takes longer than the import of all other code of the service.
+  time ??= new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return `${time.format(ms)} UTC`;
+}
 
 /** Wraps content in the HTML document of an email, a column that also fits phones. Email clients ignore style sheets. */
 const htmlDocument = (body: string): string =>

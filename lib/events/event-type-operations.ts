@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { operation } from '../http/operation.ts';
+import { operations } from '../http/operation.ts';
 import { described, jsonObject, resource } from '../schema.ts';
 import { EventResource } from './event.ts';
+import { eventTypeRoutes } from './routes.ts';
 import { EVENT_TYPES } from './types.ts';
 
 const EventTypeDescription = resource('EventTypeDescription', {
@@ -12,13 +13,9 @@ const EventTypeDescription = resource('EventTypeDescription', {
 });
 
 /** A file that the synthesis creates. */
-export const eventTypeOperations = {
-  listEventTypes: operation({
-    function: 'dashboard',
-    callers: 'anyone',
-    method: 'GET',
-    path: '/v1/event-types',
+export const eventTypeOperations = operations(eventTypeRoutes, {
+  listEventTypes: {
     summary: 'List the event types, each with its JSON Schema and a sample',
     responses: { 200: v.object({ data: v.array(EventTypeDescription) }) },
-  }),
-};
+  },
+});

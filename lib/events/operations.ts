@@ -1,39 +1,29 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
-import { listOf, MAX_BODY_BYTES, operation, page, WRITERS } from '../http/operation.ts';
+import { listOf, MAX_BODY_BYTES, operations, page } from '../http/operation.ts';
 import { described, oneOf, timestampInput } from '../schema.ts';
 import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
+import { eventRoutes } from './routes.ts';
 import { EVENT_TYPES } from './types.ts';
 
-const event = { function: 'events', callers: WRITERS } as const;
-
-export const eventOperations = {
-  publishEvent: operation({
-    ...event,
-    method: 'POST',
-    path: '/v1/events',
+export const eventOperations = operations(eventRoutes, {
+  publishEvent: {
     summary: 'Publish an event to the webhooks subscribed to its type',
     body: PublishEvent,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: EventResource },
     publishes: true,
     idempotencyKey: true,
-  }),
-  publishEvents: operation({
-    ...event,
-    method: 'POST',
-    path: '/v1/events/batch',
+  },
+  publishEvents: {
     summary: 'Publish up to 100 events in one transaction',
     body: PublishEvents,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: { 202: v.object({ data: v.array(EventResource) }) },
     publishes: true,
     idempotencyKey: true,
-  }),
-  listEvents: operation({
-    ...event,
-    method: 'GET',
-    path: '/v1/events',
+  },
+  listEvents: {
     summary: 'List the events of the last 30 days, newest first, also within a batch',
     query: {
       ...page,
@@ -43,13 +33,10 @@ export const eventOperations = {
       until: v.optional(described(timestampInput, 'Only events before this time.')),
     },
     responses: { 200: listOf(EventResource) },
-  }),
-  getEvent: operation({
-    ...event,
-    method: 'GET',
-    path: '/v1/events/{id}',
+  },
+  getEvent: {
     parameters: { id: eventParameter },
     summary: 'Read an event',
     responses: { 200: EventResource },
-  }),
-};
+  },
+});

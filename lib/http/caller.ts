@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { environmentOf, type Permission } from '../credentials.ts';
 import type { Environment } from '../space.ts';
-import { type CallerType, isFor, type Operation } from './operation.ts';
 import { Problem } from './problems.ts';
+import { type CallerType, isFor, type Route } from './route.ts';
 
 /** The caller, as identified by the authorizer. */
 export interface Caller {
@@ -25,8 +25,8 @@ interface TokenGrant {
 }
 
 /** Whether a caller can call an operation. The policy of the gateway checks this too, but it cannot express every rule. */
-export const mayCall = (operation: Operation, type: CallerType, permissions: readonly Permission[]): boolean =>
-  isFor(operation, type) && (type !== 'token' || operation.permissions.some((each) => permissions.includes(each)));
+export const mayCall = (route: Route, type: CallerType, permissions: readonly Permission[]): boolean =>
+  isFor(route, type) && (type !== 'token' || route.permissions.some((each) => permissions.includes(each)));
 
 export const may = ({ type, token }: Caller, permission: Permission): boolean =>
   token ? token.permissions.includes(permission) : permission === 'read' || type !== 'read';

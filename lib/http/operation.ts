@@ -1,15 +1,9 @@
 import * as v from 'valibot';
-import type { KeyType, Permission } from '../credentials.ts';
 import { described, integerText, oneOf } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import type { PathParameter } from './path-parameter.ts';
 import type { ProblemCode } from './problems.ts';
-
-/** The functions behind the API, each a file in functions/. */
-export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'dashboard';
-
-/** The type of a caller: the type of its key, or a scoped token. */
-export type CallerType = KeyType | 'token';
+import type { Route, Routes } from './route.ts';
 
 export const KIB = 1024;
 /** Bytes of the largest body of any operation. */
@@ -19,16 +13,8 @@ const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
 /** One HTTP operation. Routes, dispatch, policies, documentation and clients are derived from it. */
-export interface Operation {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** The path in the syntax of API Gateway, in which `{name}` is a parameter of one segment. */
-  path: `/${string}`;
-  function: ApiFunction;
+export interface Operation extends Route {
   summary: string;
-  /** `anyone`: the operation needs no credential and never reaches the authorizer. */
-  callers: readonly CallerType[] | 'anyone';
-  /** A scoped token with one of them can call the operation. The function checks the documents. */
-  permissions: readonly Permission[];
   /** The schema of each path parameter. An invalid id results in 404. */
   parameters: Readonly<Record<string, PathParameter>>;
   query: v.ObjectEntries;
@@ -61,7 +47,6 @@ export interface Operation {
 export type Operations = Readonly<Record<string, Operation>>;
 
 const DEFAULTS = {
-  permissions: [],
   parameters: {},
   query: {},
   headers: {},
@@ -80,25 +65,21 @@ type GivenOperation = Omit<Operation, keyof Defaults> & Partial<Pick<Operation, 
 export const operation = <const Given extends GivenOperation>(given: Given) =>
   ({ ...DEFAULTS, ...given }) as Given & Omit<Defaults, keyof Given>;
 
-export const ADMIN = ['admin'] as const;
-export const WRITERS = ['admin', 'live', 'test'] as const;
-export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
-export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
+type GivenDescription = Omit<GivenOperation, keyof Route>;
+type Described<Table extends Routes, Given extends Readonly<Record<keyof Table, GivenDescription>>> = {
+  readonly [Id in keyof Table]: Table[Id] & Given[Id] & Omit<Defaults, keyof Given[Id]>;
+};
 
-/** Whether callers of a type may call an operation with their credential. */
-export const isFor = ({ callers }: Pick<Operation, 'callers'>, type: CallerType): boolean =>
-  callers !== 'anyone' && callers.includes(type);
-
-/** Every GET also supports HEAD, which returns no content (RFC 9110 §9.3.2). */
-export const methodsOf = ({ method }: Pick<Operation, 'method'>): string[] =>
-  method === 'GET' ? ['GET', 'HEAD'] : [method];
-
-/** Finds an operation and its id by method and path, because every request looks one up. */
-export function byRoute<Each extends Pick<Operation, 'method' | 'path'>>(operations: Readonly<Record<string, Each>>) {
-  const found = new Map<string, [id: string, operation: Each]>();
-  for (const [id, operation] of Object.entries(operations))
-    for (const method of methodsOf(operation)) found.set(`${method} ${operation.path}`, [id, operation]);
-  return (method: string, resource: string) => found.get(`${method} ${resource}`);
+/** The operations of some routes. Each route has one description. */
+export function operations<
+  const Table extends Routes,
+  const Given extends Readonly<Record<keyof Table, GivenDescription>>,
+>(routes: Table, descriptions: Given & Readonly<Record<Exclude<keyof Given, keyof Table>, never>>) {
+  const entries = Object.entries(routes).map(([id, route]) => [
+    id,
+    operation({ ...route, ...(descriptions[id] as GivenDescription) }),
+  ]);
+  return Object.fromEntries(entries) as Described<Table, Given>;
 }
 
 /** Whether a request publishes events. */
@@ -106,22 +87,6 @@ export function isPublishing({ publishes }: Pick<Operation, 'publishes'>, body: 
   if (typeof publishes === 'boolean') return publishes;
   const list = (body as Readonly<Record<string, unknown>>)[publishes];
   return Array.isArray(list) && list.length > 0;
-}
-
-/**
- * Whether pages of other origins can call an operation. They can call the operations of scoped tokens, which frontends use. Every
- * origin can, because browsers do not send the credential automatically (Fetch Standard, "CORS protocol and credentials").
- */
-export const allowsCrossOrigin = (operation: Pick<Operation, 'callers'>): boolean => isFor(operation, 'token');
-
-const listed = (words: readonly string[]) => new Intl.ListFormat('en', { type: 'disjunction' }).format(words);
-
-/** The credentials that can call an operation, in words. */
-export function callersText({ callers, permissions }: Pick<Operation, 'callers' | 'permissions'>): string {
-  if (callers === 'anyone') return 'any credential';
-  const types = callers.filter((caller) => caller !== 'token');
-  const keys = `an ${listed(types)} key`; // the first type is admin
-  return callers.includes('token') ? `${keys}, or a scoped token with ${listed(permissions)}` : keys;
 }
 
 /** The header of every operation that takes effect once for each key. */

@@ -13,9 +13,10 @@ import {
   type RequestIdentity,
   type StoredResponse,
 } from './idempotency-store.ts';
-import { allowsCrossOrigin, byRoute, callersText, isPublishing, type Operation, type Operations } from './operation.ts';
+import { isPublishing, type Operation, type Operations } from './operation.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
 import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
+import { allowsCrossOrigin, byRoute, callersText } from './route.ts';
 
 type Output<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : Record<never, never>;
 type QueryOf<Given extends Operation> = { [Name in keyof Given['query']]: Output<Given['query'][Name]> };

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { AuditEntryResource } from '../audit/audit.ts';
 import { ConfirmAddress, ConfirmedAddress } from '../emails/confirmation.ts';
-import { ADMIN, listOf, operation, page } from '../http/operation.ts';
+import { listOf, operations, page } from '../http/operation.ts';
 import { described, timestampInput } from '../schema.ts';
 import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource, SendConfirmation } from './project.ts';
-
-const project = { function: 'project', callers: ADMIN } as const;
+import { projectRoutes } from './routes.ts';
 
 const id = v.pipe(v.string(), v.maxLength(100, 'must have at most 100 characters'));
 
@@ -13,61 +12,39 @@ const TestEmail = v.object({
   emails: described(v.array(EmailAddress), 'The addresses that the test email was sent to.'),
 });
 
-export const projectOperations = {
-  getProject: operation({
-    ...project,
-    method: 'GET',
-    path: '/v1/project',
+export const projectOperations = operations(projectRoutes, {
+  getProject: {
     summary: 'Read the project',
     responses: { 200: ProjectResource },
-  }),
-  changeProject: operation({
-    ...project,
-    method: 'PATCH',
-    path: '/v1/project',
+  },
+  changeProject: {
     summary: 'Change the name and the notification addresses',
     body: ChangeProject,
     responses: { 200: ProjectResource },
     problems: ['limit_reached'],
-  }),
-  sendTestEmail: operation({
-    ...project,
-    method: 'POST',
-    path: '/v1/project/test-mail',
+  },
+  sendTestEmail: {
     summary: 'Send a test email to all confirmed addresses of the project, at most once per minute',
     responses: { 202: TestEmail },
     problems: ['conflict'],
-  }),
-  confirmEmail: operation({
-    ...project,
-    method: 'POST',
-    path: '/v1/project/confirm-email',
+  },
+  confirmEmail: {
     summary: 'Confirm that an undeliverable address works, and send it a test email',
     body: ConfirmEmail,
     responses: { 200: ProjectResource },
-  }),
-  sendConfirmation: operation({
-    ...project,
-    method: 'POST',
-    path: '/v1/project/send-confirmation',
+  },
+  sendConfirmation: {
     summary: 'Send a new address the link that confirms it again, at most once per day',
     body: SendConfirmation,
     responses: { 202: ProjectResource },
-  }),
-  confirmAddress: operation({
-    function: 'project',
-    callers: 'anyone',
-    method: 'POST',
-    path: '/v1/email-confirmations',
+  },
+  confirmAddress: {
     summary: 'Confirm a new address with the token of the link that it received',
     body: ConfirmAddress,
     responses: { 200: ConfirmedAddress },
     problems: ['invalid_request', 'not_found'],
-  }),
-  listAudit: operation({
-    ...project,
-    method: 'GET',
-    path: '/v1/audit',
+  },
+  listAudit: {
     summary: 'List changes to keys, allowlists, tokens, webhooks and the project, newest first',
     query: {
       ...page,
@@ -78,5 +55,5 @@ export const projectOperations = {
       target: v.optional(described(id, 'Only changes to this key, token, webhook or project.')),
     },
     responses: { 200: listOf(AuditEntryResource) },
-  }),
-};
+  },
+});

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { dataOfType } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { KIB, listOf, operation, page, WRITERS } from '../http/operation.ts';
+import { KIB, listOf, operations, page } from '../http/operation.ts';
 import { described, jsonObject, named, oneOf } from '../schema.ts';
+import { webhookRoutes } from './routes.ts';
 import {
   ChangeWebhook,
   CreateWebhook,
@@ -12,7 +13,7 @@ import {
   webhookParameter,
 } from './webhook.ts';
 
-const webhooks = { function: 'webhooks', callers: WRITERS, maxBodyBytes: 64 * KIB } as const;
+const webhooks = { maxBodyBytes: 64 * KIB } as const;
 const webhook = { ...webhooks, parameters: { id: webhookParameter } } as const;
 
 const TestWebhook = named(
@@ -29,11 +30,9 @@ const TestWebhook = named(
 );
 
 const Accepted = v.object({ event_id: described(v.string(), 'The sample event.') });
-export const webhookOperations = {
-  createWebhook: operation({
+export const webhookOperations = operations(webhookRoutes, {
+  createWebhook: {
     ...webhooks,
-    method: 'POST',
-    path: '/v1/webhooks',
     summary: 'Create a webhook',
     body: CreateWebhook,
     responses: { 201: WebhookWithSecret },
@@ -41,56 +40,44 @@ export const webhookOperations = {
     problems: ['limit_reached'],
     idempotencyKey: true,
     secrets: ['secret'],
-  }),
-  listWebhooks: operation({
+  },
+  listWebhooks: {
     ...webhooks,
-    method: 'GET',
-    path: '/v1/webhooks',
     summary: 'List the webhooks',
     query: page,
     responses: { 200: listOf(WebhookResource) },
-  }),
-  getWebhook: operation({
+  },
+  getWebhook: {
     ...webhook,
-    method: 'GET',
-    path: '/v1/webhooks/{id}',
     summary: 'Read a webhook',
     responses: { 200: WebhookResource },
-  }),
-  changeWebhook: operation({
+  },
+  changeWebhook: {
     ...webhook,
-    method: 'PATCH',
-    path: '/v1/webhooks/{id}',
     summary: 'Change, pause or enable a webhook',
     body: ChangeWebhook,
     responses: { 200: WebhookResource },
-  }),
-  deleteWebhook: operation({
+  },
+  deleteWebhook: {
     ...webhook,
-    method: 'DELETE',
-    path: '/v1/webhooks/{id}',
     summary: 'Delete a webhook',
     responses: { 204: null },
-  }),
-  rotateSecret: operation({
+  },
+  rotateSecret: {
     ...webhook,
-    method: 'POST',
-    path: '/v1/webhooks/{id}/rotate-secret',
     summary: 'Rotate the signing secret',
     body: RotateSecret,
     responses: { 200: WebhookWithSecret },
     problems: ['limit_reached'],
     idempotencyKey: true,
     secrets: ['secret'],
-  }),
-  testWebhook: operation({
+  },
+  testWebhook: {
     ...webhook,
-    method: 'POST',
-    path: '/v1/webhooks/{id}/test',
     summary: 'Send a sample event to this webhook',
     body: TestWebhook,
     responses: { 202: Accepted },
     publishes: true,
     idempotencyKey: true,
-  }),
-};
+  },
+});

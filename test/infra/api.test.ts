@@ -4,7 +4,7 @@ import { readRoutes } from '../../infra/local/gateway/routes.ts';
 import type { FunctionProperties } from '../../infra/local/lambda/lambda.ts';
 import { ACCOUNT } from '../../infra/local/template.ts';
 import { allOperations, operationsByPath } from '../../lib/api/operations.ts';
-import { methodsOf } from '../../lib/http/operation.ts';
+import { methodsOf } from '../../lib/http/route.ts';
 import { SHARES, shareKeyOf } from '../../lib/projects/project.ts';
 import { apiKeys, readTemplate } from '../stack/local/gateway.ts';
 import { resourcesOf } from './resources.ts';

@@ -5,7 +5,7 @@ import { METHODS, readRoutes } from '../../infra/local/gateway/routes.ts';
 import { listenAddresses } from '../../infra/local/sam/addresses.ts';
 import { functionName, samTemplate } from '../../infra/local/sam/template.ts';
 import { allOperations } from '../../lib/api/operations.ts';
-import { methodsOf } from '../../lib/http/operation.ts';
+import { methodsOf } from '../../lib/http/route.ts';
 import { readTemplate } from '../stack/local/gateway.ts';
 import { temporaryDirectory } from '../support/after-file.ts';
 

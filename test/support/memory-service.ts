@@ -11,7 +11,8 @@ import type {
 import { expect } from 'vitest';
 import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { Item } from '../../infra/local/memory/paths.ts';
-import { allOperations, operationAt } from '../../lib/api/operations.ts';
+import { allOperations } from '../../lib/api/operations.ts';
+import { routeAt } from '../../lib/api/routes.ts';
 import { connect } from '../../lib/aws/backend.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
@@ -293,7 +294,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     };
     if (!found) return reject(methodNotAllowed([]));
     const { route, parameters } = found;
-    const [, operation] = operationAt(method, route.resource) ?? [];
+    const [, operation] = routeAt(method, route.resource) ?? [];
     const given = { httpMethod: method, resource: route.resource, body: text, headers, requestId };
     const event = proxyEvent({ ...given, authorizer: null });
     const { requestContext } = event;

@@ -4,14 +4,8 @@ import { documentOperations } from '../../documents/operations.ts';
 import { eventTypeOperations } from '../../events/event-type-operations.ts';
 import { eventOperations } from '../../events/operations.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
-import {
-  callersText,
-  chosenEnvironment,
-  idempotencyHeader,
-  KIB,
-  MAX_BODY_BYTES,
-  type Operation,
-} from '../../http/operation.ts';
+import { chosenEnvironment, idempotencyHeader, KIB, MAX_BODY_BYTES, type Operation } from '../../http/operation.ts';
+import { callersText } from '../../http/route.ts';
 import { keyOperations } from '../../keys/operations.ts';
 import { tokenOperations } from '../../keys/token-operations.ts';
 import { projectOperations } from '../../projects/operations.ts';

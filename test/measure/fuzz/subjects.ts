@@ -1,7 +1,7 @@
 import { createDemo, type Demo } from '../../../infra/local/demo.ts';
 import { startDemoReceiver } from '../../../infra/local/demo-receiver.ts';
 import type { LocalStack } from '../../../infra/local/stack.ts';
-import type { CallerType } from '../../../lib/http/operation.ts';
+import type { CallerType } from '../../../lib/http/route.ts';
 import { keyIdOf } from '../../../lib/keys/key-secret.ts';
 
 export const CALLER_TYPES = ['admin', 'live', 'test', 'read', 'token'] as const satisfies readonly CallerType[];

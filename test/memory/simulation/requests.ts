@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { ApiFunction } from '../../../lib/http/operation.ts';
+import type { ApiFunction } from '../../../lib/http/route.ts';
 import { keyOf, proxyEvent, tokenOf } from '../../unit/http/builders.ts';
 
 export interface Request {

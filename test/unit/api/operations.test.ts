@@ -6,10 +6,11 @@ import { openApiDocument } from '../../../lib/api/openapi/openapi-document.ts';
 import { eventTypes } from '../../../lib/api/openapi/openapi-events.ts';
 import { schemaNameOf } from '../../../lib/api/openapi/schemas.ts';
 import { allOperations, apiOperations, operations } from '../../../lib/api/operations.ts';
+import { routeAt } from '../../../lib/api/routes.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { CORS_EXPOSED } from '../../../lib/http/headers.ts';
-import { allowsCrossOrigin } from '../../../lib/http/operation.ts';
 import { PROBLEMS } from '../../../lib/http/problems.ts';
+import { allowsCrossOrigin } from '../../../lib/http/route.ts';
 import { TokenVerification } from '../../../lib/keys/token-verification.ts';
 import { openApi } from '../../support/openapi.ts';
 
@@ -142,6 +143,11 @@ describe('the OpenAPI document', () => {
       return schema && largest(schema) > maxBodyBytes;
     });
     expect(tooLong.map(({ path }) => path)).toEqual(['/v1/tokens']); // such a token would exceed its own limit of 2,048 bytes
+  });
+
+  it('has the callers whom the authorizer admits', () => {
+    for (const { method, path, callers, permissions } of apiOperations)
+      expect(routeAt(method, path)?.[1], path).toMatchObject({ callers, permissions });
   });
 
   it('contains every operation except web pages, with its callers', () => {

@@ -71,6 +71,7 @@ describe('a page of a list', () => {
       function: 'keys',
       summary: 'List things',
       callers: ['admin', 'live', 'test'],
+      permissions: [],
       responses: { 200: null },
     }),
     query: { ...pageQuery, kind: v.optional(v.string()), since: v.optional(timestampInput) },

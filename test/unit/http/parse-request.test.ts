@@ -14,6 +14,7 @@ const operationWith = (overrides: Partial<Operation> = {}): Operation => ({
     function: 'keys',
     summary: 'Do a thing',
     callers: ['admin', 'live', 'test', 'read', 'token'],
+    permissions: [],
     responses: { 200: null },
     maxBodyBytes: MAX_BODY_BYTES,
   }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
 import type { Permission } from '../../../lib/credentials.ts';
-import type { CallerType } from '../../../lib/http/operation.ts';
+import type { CallerType } from '../../../lib/http/route.ts';
 import { code, mint } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

@@ -1,0 +1,21 @@
+import { deliveryRoutes, eventDeliveryRoutes, recoveryRoutes } from '../deliveries/routes.ts';
+import { documentRoutes } from '../documents/routes.ts';
+import { eventRoutes, eventTypeRoutes } from '../events/routes.ts';
+import { byRoute, type Route } from '../http/route.ts';
+import { keyRoutes, tokenRoutes } from '../keys/routes.ts';
+import { projectRoutes } from '../projects/routes.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
+
+/** Finds the route of every operation for programs. */
+export const routeAt = byRoute<Route>({
+  ...keyRoutes,
+  ...tokenRoutes,
+  ...projectRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...recoveryRoutes,
+  ...eventDeliveryRoutes,
+  ...eventRoutes,
+  ...eventTypeRoutes,
+  ...documentRoutes,
+});

@@ -1,0 +1,16 @@
+import { READERS, type Routes, WRITERS_AND_TOKENS } from '../http/route.ts';
+
+const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
+const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
+const connections = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['read'] } as const;
+
+export const documentRoutes = {
+  listDocuments: { ...reads, method: 'GET', path: '/v1/documents' },
+  getDocument: { ...reads, method: 'GET', path: '/v1/documents/{key}' },
+  putDocument: { ...writes, method: 'PUT', path: '/v1/documents/{key}' },
+  patchDocument: { ...writes, method: 'PATCH', path: '/v1/documents/{key}' },
+  deleteDocument: { ...writes, method: 'DELETE', path: '/v1/documents/{key}' },
+  sync: { ...reads, permissions: ['read', 'write'], method: 'POST', path: '/v1/sync' },
+  renewConnection: { ...connections, method: 'PUT', path: '/v1/connections/{id}' },
+  closeConnection: { ...connections, method: 'DELETE', path: '/v1/connections/{id}' },
+} as const satisfies Routes;
