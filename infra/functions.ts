@@ -33,7 +33,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
     table: {
       ...IDEMPOTENCY,
       KEY: ['get', 'batch get', 'put', 'update', 'check'],
-      KEYS: ['get', 'update'],
+      KEYS: ['get', 'put', 'update'],
       PROJECT: ['get'],
       EMAILS: ['get', 'put'],
       AUDIT: ['put'],
@@ -43,7 +43,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
   tokens: {
     id: 'Tokens',
     description: 'Creates, verifies and revokes scoped tokens',
-    table: { ...IDEMPOTENCY, KEY: ['get', 'update'], AUDIT: ['put'] },
+    table: { ...IDEMPOTENCY, KEY: ['get', 'update'], KEYS: ['query', 'update'], AUDIT: ['put'] },
   },
   project: {
     id: 'Project',
@@ -116,7 +116,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       DELETION: ['get', 'put', 'update'],
       EMAILS: ['query keys', 'delete'],
       KEY: ['put', 'delete'],
-      KEYS: ['get', 'query keys', 'update', 'delete'],
+      KEYS: ['get', 'query keys', 'put', 'update', 'delete'],
       COUNT: ['query keys', 'delete'],
       SLOTS: ['query keys', 'delete'],
       RECOVERY: ['put', 'query keys', 'delete'],

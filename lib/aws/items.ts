@@ -16,6 +16,7 @@ import type { Space } from '../space.ts';
  *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; keys/store.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
  *   its usable keys       GetItem   KEYS#<prj>               USABLE       (at most 1,000; keys/usable-keys.ts)
+ *   keys of its tokens    Query     KEYS#<prj>               <key>        (public; keys/token-keys-store.ts)
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   logs of a project     Query     LOGS#<prj>               <whk>        (also of deleted webhooks; webhooks/store.ts)
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
@@ -59,6 +60,7 @@ export const itemKey = {
   emails: (projectId: string) => key('EMAILS', projectId, 'EMAILS'),
   key: (keyId: string) => key('KEY', keyId, 'KEY'),
   usableKeys: (projectId: string) => key('KEYS', projectId, 'USABLE'),
+  tokenKey: (projectId: string, keyId: string) => key('KEYS', projectId, keyId),
   audit: (projectId: string, id: string) => key('AUDIT', projectId, id),
   webhook: (space: Space, id: string) => key('HOOKS', spaceOf(space), id),
   log: (projectId: string, webhookId: string) => key('LOGS', projectId, webhookId),

@@ -1,5 +1,6 @@
 import type { Backend } from '../aws/backend.ts';
 import { type Caller, may } from '../http/caller.ts';
+import { namesTag } from '../http/etag.ts';
 import { createPageBudget, page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
@@ -37,7 +38,7 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
       const state = await documents.get(request.space, key);
       if (!state || state.deleted) return notFound('document');
       const headers = { ETag: etagOf(state) };
-      const matched = namesTag(request.headers['if-none-match'], state);
+      const matched = namesTag(request.headers['if-none-match'], headers.ETag);
       return matched ? { status: 304, headers } : { body: documentResource(key, state), headers };
     },
 
@@ -127,22 +128,11 @@ function documentResponse(caller: Caller, key: string, change: Fields, written: 
   };
 }
 
-/** RFC 9110 §13.1.1 and §13.1.2: `*` is any document that exists. */
 function precondition({ headers }: Request, current: DocumentState | undefined): Problem | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  const failed = (ifMatch !== undefined && !namesTag(ifMatch, current, 'strong')) || namesTag(ifNoneMatch, current);
+  const etag = current && !current.deleted ? etagOf(current) : undefined;
+  const failed = (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) || namesTag(ifNoneMatch, etag);
   return failed
     ? new Problem('precondition_failed', 'Read the document, then send the request again with its current ETag.')
     : undefined;
-}
-
-// If-None-Match compares weakly. If-Match compares strongly, so a weak tag never matches (RFC 9110 §8.8.3.2).
-function namesTag(
-  header: string | undefined,
-  current: DocumentState | undefined,
-  comparison: 'weak' | 'strong' = 'weak',
-): boolean {
-  if (header === undefined || !current || current.deleted) return false;
-  const tags = header.split(',').map((tag) => tag.trim());
-  return tags.some((tag) => tag === '*' || (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etagOf(current));
 }

@@ -131,7 +131,7 @@ export function keyHandlers(backend: Backend): Handlers<typeof keyOperations> {
       const detail = { cidrs };
       const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
       const isSet = await relyingOnOne(keys, others, (condition) =>
-        keys.setCidrs(record.id, cidrs, [...condition, entry]),
+        keys.setCidrs(record, cidrs, [...condition, entry]),
       );
       return isSet
         ? { body: { id: record.id, cidrs } }

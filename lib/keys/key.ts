@@ -16,6 +16,7 @@ import {
 } from '../schema.ts';
 import { KEY_FORMAT } from './key-format.ts';
 import { hashApiKey, KEY_ID, newApiKey } from './key-secret.ts';
+import { publicKeyOf } from './signing-key.ts';
 
 /** Seconds that the old key keeps working after a rotation. The maximum and the default. */
 const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
@@ -35,8 +36,10 @@ export interface KeyRecord {
   hint: string;
   /** Canonical CIDRs. An empty list allows every address. */
   cidrs: string[];
-  /** Signs the scoped tokens of this key: 32 random bytes, base64url. A secret. */
+  /** The key that signs the scoped tokens of this key derives from it: 32 random bytes, base64url. A secret. */
   tokenSecret: string;
+  /** Verifies them. See `signing-key.ts`. */
+  publicKey: string;
   createdAt: number;
   expiresAt?: number | undefined;
   revokedAt?: number | undefined;
@@ -121,8 +124,8 @@ export function generateKey(
 ): { key: string; record: KeyRecord } {
   const { id, key } = newApiKey(type, createdAt, random);
   const { tokenSecret = Buffer.from(random(32)).toString('base64url') } = rest;
-  const record = { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [], ...rest, tokenSecret, createdAt };
-  return { key, record };
+  const shown = { id, type, hash: hashApiKey(key), hint: key.slice(-4), cidrs: [] };
+  return { key, record: { ...shown, ...rest, tokenSecret, publicKey: publicKeyOf(tokenSecret), createdAt } };
 }
 
 /** When a key stops working. */

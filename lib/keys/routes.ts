@@ -17,6 +17,7 @@ export const keyRoutes = {
 
 export const tokenRoutes = {
   createToken: { ...tokens, method: 'POST', path: '/v1/tokens' },
+  listTokenKeys: { ...tokens, method: 'GET', path: '/v1/tokens/keys' },
   verifyToken: { ...tokens, method: 'POST', path: '/v1/tokens/verify' },
   revokeToken: { ...tokens, method: 'POST', path: '/v1/tokens/{token_id}/revoke' },
 } as const satisfies Routes;

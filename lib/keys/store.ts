@@ -19,6 +19,7 @@ import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { type KeyRecord, keptUntil } from './key.ts';
+import { changeListed, listed } from './token-keys-store.ts';
 import { lastingAdminIds, MAX_USABLE_KEYS, usableKey } from './usable-keys.ts';
 import { changeUsable, usableKeysOf, withPlace } from './usable-keys-store.ts';
 import type { KeyUse } from './usage.ts';
@@ -33,12 +34,14 @@ function expiry(lifetime: Parameters<typeof keptUntil>[0]): { expires: number | 
 }
 
 /** `keysOf` puts the record into the index of its project. */
-const putKey = (record: KeyRecord): Write =>
-  put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record, ...expiry(record) }, isNew);
+const putKey = (record: KeyRecord): Write[] => [
+  put({ ...itemKey.key(record.id), keysOf: record.projectId, ...record, ...expiry(record) }, isNew),
+  ...listed(record),
+];
 
 /** The writes of the first key of a new project. */
 export const putFirstKey = (record: KeyRecord): Write[] => [
-  putKey(record),
+  ...putKey(record),
   put({ ...itemKey.usableKeys(record.projectId), usable: { [record.id]: usableKey(record) } }, isNew),
 ];
 
@@ -80,7 +83,7 @@ export function apiKeys(table: Table) {
       const { projectId, id } = record;
       const added = changeUsable(projectId, { [id]: usableKey(record) }, hasFewerThan('usable', max));
       const outcome = await withPlace(table, projectId, nowMs, async () => {
-        const [rejected] = await table.write([added, putKey(record), ...also]);
+        const [rejected] = await table.write([added, ...putKey(record), ...also]);
         if (!rejected) return true;
         if (rejected.index === 0) return 'full';
         throw new Error('The new key id is taken');
@@ -106,7 +109,8 @@ export function apiKeys(table: Table) {
       const writes = [
         changeUsable(old.projectId, entries, isAllowed),
         update(itemKey.key(old.id), { replacedBy: fresh.id, expiresAt, ...expiry({ expiresAt }) }, isAsRead(old)),
-        putKey(fresh),
+        ...changeListed(old, { expiresAt }, nowMs),
+        ...putKey(fresh),
         ...also,
       ];
       return withPlace(table, old.projectId, nowMs, async () => {
@@ -121,14 +125,19 @@ export function apiKeys(table: Table) {
       change(id, { name }, exists, also),
 
     /** `false` if the key is already revoked. */
-    revoke({ id, projectId, expiresAt }: KeyRecord, revokedAt: number, also: readonly Write[]): Promise<boolean> {
+    revoke(record: KeyRecord, revokedAt: number, also: readonly Write[]): Promise<boolean> {
+      const { id, projectId, expiresAt } = record;
       const values = { revokedAt, ...expiry({ revokedAt, expiresAt }) };
       const freed = changeUsable(projectId, { [id]: undefined }, exists);
-      return change(id, values, all(exists, isAbsent('revokedAt')), [freed, ...also]);
+      return change(id, values, all(exists, isAbsent('revokedAt')), [
+        freed,
+        ...changeListed(record, { revokedAt }, revokedAt),
+        ...also,
+      ]);
     },
 
-    setCidrs: (id: string, cidrs: string[], also: readonly Write[]): Promise<boolean> =>
-      change(id, { cidrs }, exists, also),
+    setCidrs: (read: KeyRecord, cidrs: string[], also: readonly Write[]): Promise<boolean> =>
+      change(read.id, { cidrs }, exists, [...changeListed(read, { cidrs }, table.now()), ...also]),
 
     /** The condition that a key still works without an expiry, from the same addresses, for the change of another key. */
     stillLasting: ({ id, cidrs }: KeyRecord): Write =>
@@ -136,7 +145,10 @@ export function apiKeys(table: Table) {
 
     /** Replaces the revoked tokens that were read. `false` if another request has changed them since. */
     setRevokedTokens: (read: KeyRecord, revokedTokens: string[], also: readonly Write[]): Promise<boolean> =>
-      change(read.id, { revokedTokens }, all(exists, isStill('revokedTokens', read.revokedTokens)), also),
+      change(read.id, { revokedTokens }, all(exists, isStill('revokedTokens', read.revokedTokens)), [
+        ...changeListed(read, { revokedTokens }, table.now()),
+        ...also,
+      ]),
 
     /** Records a use, unless another one was recorded since the key was read. */
     async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {

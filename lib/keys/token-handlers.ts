@@ -2,6 +2,8 @@ import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import type { Caller } from '../http/caller.ts';
+import { namesTag } from '../http/etag.ts';
+import { createPageBudget } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
@@ -10,6 +12,8 @@ import type { KeyRecord } from './key.ts';
 import { hasExpired, isTokenOf, keyIdOfToken, MAX_REVOKED_TOKENS, newTokenId, withRevoked } from './revoked-tokens.ts';
 import { apiKeys } from './store.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
+import { etagOfText, tokenKey, tokenKeySet } from './token-keys.ts';
+import { listedKeys } from './token-keys-store.ts';
 import type { tokenOperations } from './token-operations.ts';
 import { verificationOf } from './token-verification.ts';
 
@@ -35,6 +39,22 @@ export function tokenHandlers(backend: Backend): Handlers<typeof tokenOperations
       }
       const expires_at = iso((Math.floor(now / 1000) + ttl) * 1000);
       return { body: { token, token_id: tokenId, documents, permissions, user: user ?? null, expires_at } };
+    },
+
+    async listTokenKeys({ space, headers }) {
+      const budget = createPageBudget();
+      const shown = [];
+      for await (const listed of listedKeys(table, space.projectId)) {
+        const key = tokenKey(listed, space.environment, clock());
+        if (!key) continue;
+        if (!budget.takes(key)) break;
+        shown.push(key);
+      }
+      const body = tokenKeySet(shown);
+      const ETag = etagOfText(JSON.stringify(body));
+      return namesTag(headers['if-none-match'], ETag)
+        ? { status: 304, headers: { ETag } }
+        : { body, headers: { ETag } };
     },
 
     async verifyToken({ body, space }) {

@@ -1,7 +1,10 @@
+import * as v from 'valibot';
 import { operations } from '../http/operation.ts';
+import { described } from '../schema.ts';
 import { tokenParameter } from './revoked-tokens.ts';
 import { tokenRoutes } from './routes.ts';
 import { CreateToken, TokenResource } from './token.ts';
+import { TokenKeySet } from './token-keys.ts';
 import { TokenVerification, VerifyToken } from './token-verification.ts';
 
 export const tokenOperations = operations(tokenRoutes, {
@@ -11,6 +14,16 @@ export const tokenOperations = operations(tokenRoutes, {
     responses: { 201: TokenResource },
     idempotencyKey: true,
     secrets: ['token'],
+  },
+  listTokenKeys: {
+    summary: 'Read the public keys of tokens, with which your own server verifies tokens without a request',
+    headers: {
+      'If-None-Match': v.optional(
+        described(v.string(), 'The ETag of an earlier response. If nothing has changed, the response is 304.'),
+      ),
+    },
+    responseHeaders: ['ETag'],
+    responses: { 200: TokenKeySet, 304: null },
   },
   verifyToken: {
     summary: 'Check a token that a client presented to your own server',

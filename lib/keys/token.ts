@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { environmentOf, PERMISSIONS, type Permission } from '../credentials.ts';
 import { Pattern } from '../documents/document.ts';
@@ -8,6 +8,7 @@ import { ENVIRONMENTS, type Environment } from '../space.ts';
 import type { KeyRecord } from './key.ts';
 import { KEY_ID } from './key-secret.ts';
 import { CLOCK_LEEWAY_MS } from './revoked-tokens.ts';
+import { signingKey, verifyingKey } from './signing-key.ts';
 
 /** Bytes of a token. */
 export const MAX_TOKEN_BYTES = 2048;
@@ -20,6 +21,10 @@ export const User = text(1, 128);
 
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';
+export const ALGORITHM = 'EdDSA';
+/** Release 0.1.0 signed tokens with the token secret itself. They work until they expire. */
+const EARLIER_ALGORITHM = 'HS256';
+const ALGORITHMS = [ALGORITHM, EARLIER_ALGORITHM];
 
 const DOCUMENTS_MEANING =
   'Patterns of document keys. `*` matches one segment. A trailing `*` matches one or more segments.';
@@ -69,19 +74,19 @@ const Claims = v.strictObject({
   user: v.optional(User),
 });
 
-/** Signs a token that is valid from the second of `nowMs`. The secret is that of the parent key (base64url). */
-export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, secret: string): Promise<string> {
+/** Signs a token that is valid from the second of `nowMs`. The secret is the token secret of the parent key. */
+export function signToken(grant: Grant, ttlSeconds: number, nowMs: number, tokenSecret: string): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
   const { environment: env, documents, permissions, user } = grant;
   return new SignJWT({ env, documents, permissions, user })
-    .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: grant.keyId })
+    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: grant.keyId })
     .setIssuer(ISSUER)
     .setAudience(grant.projectId)
     .setSubject(grant.keyId)
     .setJti(grant.tokenId)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + ttlSeconds)
-    .sign(Buffer.from(secret, 'base64url'));
+    .sign(signingKey(tokenSecret));
 }
 
 /**
@@ -93,25 +98,27 @@ export function parentOf(token: string): string | null {
   if (token.length > MAX_TOKEN_BYTES || parts.length !== 3 || !parts.every(isCanonicalBase64Url)) return null;
   try {
     const { alg, typ, kid, ...more } = decodeProtectedHeader(token);
-    const isOurs = alg === 'HS256' && typ === TYPE && typeof kid === 'string' && KEY_ID.test(kid);
+    const isOurs = ALGORITHMS.includes(alg ?? '') && typ === TYPE && typeof kid === 'string' && KEY_ID.test(kid);
     return isOurs && Object.keys(more).length === 0 ? kid : null;
   } catch {
     return null;
   }
 }
 
+type Parent = Pick<KeyRecord, 'id' | 'projectId' | 'type' | 'tokenSecret' | 'publicKey' | 'revokedTokens'>;
+
+/** The key of an algorithm. No algorithm has the key of another one, so a public key is never used as a secret. */
+const keyFor = ({ alg }: JWTHeaderParameters, { tokenSecret, publicKey }: Parent) =>
+  alg === ALGORITHM ? verifyingKey(publicKey) : Buffer.from(tokenSecret, 'base64url');
+
 /**
  * Verifies a token and returns its grant, or `null`. In addition to the checks of `jose`, which accepts a missing or infinite
  * `exp`, every claim but `user` is required, times are finite integers, and the lifetime has a maximum.
  */
-export async function verifyToken(
-  token: string,
-  parent: Pick<KeyRecord, 'id' | 'projectId' | 'type' | 'tokenSecret' | 'revokedTokens'>,
-  nowMs: number,
-): Promise<Grant | null> {
+export async function verifyToken(token: string, parent: Parent, nowMs: number): Promise<Grant | null> {
   try {
-    const { payload } = await jwtVerify(token, Buffer.from(parent.tokenSecret, 'base64url'), {
-      algorithms: ['HS256'],
+    const { payload } = await jwtVerify(token, (header) => keyFor(header, parent), {
+      algorithms: ALGORITHMS,
       typ: TYPE,
       issuer: ISSUER,
       audience: parent.projectId,

@@ -85,7 +85,7 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
   createToken: {
     body: { documents: ['org:acme:*'], permissions: ['read'], ttl: 3600, user: 'user-7' },
     response: {
-      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
+      token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
       token_id: EXAMPLE_IDS.token,
       documents: ['org:acme:*'],
       permissions: ['read'],
@@ -93,9 +93,27 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
       expires_at: at(3600),
     },
   },
+  listTokenKeys: {
+    response: {
+      keys: [
+        {
+          kid: key.id,
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+          alg: 'EdDSA',
+          use: 'sig',
+          expires_at: null,
+          cidrs: [],
+          revoked_tokens: [EXAMPLE_IDS.token],
+        },
+      ],
+      cache_seconds: 10,
+    },
+  },
   verifyToken: {
     body: {
-      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
+      token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1kb2Mrand0Ii…',
       document_key: EXAMPLE_IDS.document,
       permission: 'read',
       address: '203.0.113.7',

@@ -26,7 +26,7 @@ export const HEADERS = {
   'X-Request-Id': { description: 'Identifies the request in the logs.', schema: text },
   'X-Service-Version': { description: 'The release of the service.', schema: text },
   Location: { description: 'The URL of the new resource.', schema: text },
-  ETag: { description: 'The revision, in quotes.', schema: text },
+  ETag: { description: 'Identifies the content. The ETag of a document is its revision, in quotes.', schema: text },
   'Idempotency-Replayed': { description: '`true`: the response to the first request, without secrets.', schema: text },
   'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'The authentication scheme.', schema: text },

@@ -71,7 +71,7 @@ describe('keys', () => {
   });
 
   it.each<[string, (key: KeyRecord) => Promise<boolean>]>([
-    ['its allowlist has changed', ({ id }) => keys.setCidrs(id, ['192.0.2.1/32'], [])],
+    ['its allowlist has changed', (key) => keys.setCidrs(key, ['192.0.2.1/32'], [])],
     ['it was revoked', (key) => keys.revoke(key, now, [])],
   ])('are not rotated if %s since they were read', async (_, change) => {
     const old = await create();
@@ -92,7 +92,7 @@ describe('keys', () => {
   it('are not created by a change when they are missing', async () => {
     const missing = newKey();
     expect(await keys.revoke(missing, now, [])).toBe(false);
-    expect(await keys.setCidrs(missing.id, [], [])).toBe(false);
+    expect(await keys.setCidrs(missing, [], [])).toBe(false);
     expect(await keys.rename(missing.id, 'New', [])).toBe(false);
     expect(await keys.setRevokedTokens(missing, ['tok_1'], [])).toBe(false);
     await keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] });

@@ -104,17 +104,17 @@ describe('a scoped token', () => {
   it('has at most 2,048 bytes', async () => {
     const client = await live();
     const mintFor = (last: number, user?: string) => {
-      const documents = [...Array.from({ length: 18 }, (_, i) => `${'a'.repeat(60)}:${i}`), 'b'.repeat(last)];
+      const documents = [...Array.from({ length: 18 }, (_, i) => `${'a'.repeat(58)}:${i}`), 'b'.repeat(last)];
       return client('POST', '/v1/tokens', { body: { documents, permissions: ['read'], ttl: 60, user } });
     };
-    const longest = await mintFor(33);
+    const longest = await mintFor(37);
     expect([longest.status, longest.body.token.length]).toEqual([201, 2048]);
-    const read = await service.as(longest.body.token)('GET', `/v1/documents/${'b'.repeat(33)}`);
+    const read = await service.as(longest.body.token)('GET', `/v1/documents/${'b'.repeat(37)}`);
     expect(code(read)).toEqual([404, 'not_found']);
-    const { status, body } = await mintFor(34);
-    const detail = 'would make a token of 2,049 bytes; the limit is 2,048';
+    const { status, body } = await mintFor(38);
+    const detail = 'would make a token of 2,050 bytes; the limit is 2,048';
     expect([status, body.errors]).toEqual([400, [{ field: 'documents', detail }]]);
-    expect((await mintFor(33, 'u')).body.errors[0].detail).toMatch('token of 2,063 bytes');
+    expect((await mintFor(37, 'u')).body.errors[0].detail).toMatch('token of 2,063 bytes');
   });
 });
 

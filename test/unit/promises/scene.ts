@@ -140,6 +140,7 @@ const reads = {
   getKey: ({ second }) => [`/v1/keys/${second.id}`],
   getKeyUsage: ({ second }) => [`/v1/keys/${second.id}/usage`],
   getAllowlist: ({ second }) => [`/v1/keys/${second.id}/allowlist`],
+  listTokenKeys: () => ['/v1/tokens/keys'],
   verifyToken: ({ token }) => ['/v1/tokens/verify', { token: token.token }],
   getProject: () => ['/v1/project'],
   listAudit: () => ['/v1/audit'],
@@ -210,7 +211,7 @@ export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): 
 
 /** Members with random values, and those about the use of a key, the order of changes and repeated pages. */
 const VOLATILE =
-  /^(writeId|hash|hint|secret_hint|token|tokenSecret|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|position_\w+|page|checkpoint)$/;
+  /^(writeId|hash|hint|secret_hint|token|tokenSecret|publicKey|x|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|position_\w+|page|checkpoint)$/;
 /** The headers of an attempt contain a signature. The same member of a recovery is a number. */
 const isVolatile = (name: string, value: unknown): boolean =>
   VOLATILE.test(name) || (name === 'sent' && typeof value !== 'number');

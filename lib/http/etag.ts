@@ -1,0 +1,13 @@
+/**
+ * Whether a header of a conditional request names the ETag of a resource that exists. `*` names every one (RFC 9110 §13.1.1 and
+ * §13.1.2). If-None-Match compares weakly. If-Match compares strongly, so a weak tag never matches (RFC 9110 §8.8.3.2).
+ */
+export function namesTag(
+  header: string | undefined,
+  etag: string | undefined,
+  comparison: 'weak' | 'strong' = 'weak',
+): boolean {
+  if (header === undefined || etag === undefined) return false;
+  const tags = header.split(',').map((tag) => tag.trim());
+  return tags.some((tag) => tag === '*' || (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag);
+}
