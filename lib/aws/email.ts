@@ -4,7 +4,7 @@ import type { Email } from '../emails/compose.ts';
 import { emailText } from '../emails/inert.ts';
 import { domainError } from './domain-errors.ts';
 import { failureReporter } from './log.ts';
-import { newVariable, type Runtime, variable } from './runtime.ts';
+import { clientOnDemand, newVariable, type Runtime, variable } from './runtime.ts';
 
 /**
  * Sends each recipient a separate email, so that a rejected address does not affect the others, and a complaint names one
@@ -12,7 +12,7 @@ import { newVariable, type Runtime, variable } from './runtime.ts';
  * accepted. After an outage, all emails are sent again.
  */
 export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log'>) {
-  const client = runtime.client(SESClient);
+  const client = clientOnDemand(runtime, SESClient);
   const sender = variable(runtime, 'SENDER_EMAIL');
   const configurationSet = newVariable(runtime, 'CONFIGURATION_SET'); // publishes bounces and complaints
   const reportFailure = failureReporter(runtime.log);
@@ -20,7 +20,7 @@ export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log
   return async ({ projectId, to, subject, text, html }: Email): Promise<void> => {
     const rejections: unknown[] = [];
     const sendTo = async (recipient: string) => {
-      await client
+      await client()
         .send(
           new SendEmailCommand({
             Source: sender,

@@ -3,7 +3,7 @@ import { createLimiter } from '../concurrency.ts';
 import type { Variable } from '../deployment.ts';
 import { RefusedError, UnavailableError } from '../errors.ts';
 import { domainError } from './domain-errors.ts';
-import { type Runtime, variable } from './runtime.ts';
+import { clientOnDemand, type Runtime, variable } from './runtime.ts';
 
 /** Messages of one SendMessageBatch (SQS quotas). */
 const BATCH = 10;
@@ -41,7 +41,7 @@ interface Waiting {
  */
 export function queue(runtime: Pick<Runtime, 'variables' | 'client'>, name: Variable) {
   const url = variable(runtime, name);
-  const client = runtime.client(SQSClient);
+  const client = clientOnDemand(runtime, SQSClient);
   const limited = createLimiter(CONCURRENT_REQUESTS);
   let waiting: Waiting[] = [];
 
@@ -66,7 +66,7 @@ export function queue(runtime: Pick<Runtime, 'variables' | 'client'>, name: Vari
       DelaySeconds: delaySeconds,
     }));
     try {
-      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
+      const { Failed = [] } = await client().send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
       const failed = new Map(Failed.map((entry) => [Number(entry.Id), entry]));
       batch.forEach(({ resolve, reject }, i) => {
         const entry = failed.get(i);

@@ -45,6 +45,18 @@ export function createClient<Type extends object>(type: new (settings: ClientSet
   return client;
 }
 
+/** Creates a client of the SDK when it is first used, because most execution environments of a function never use it. */
+export function clientOnDemand<Type extends object>(
+  runtime: Pick<Runtime, 'client'>,
+  type: new (settings: ClientSettings) => Type,
+): () => Type {
+  let client: Type | undefined;
+  return () => {
+    client ??= runtime.client(type);
+    return client;
+  };
+}
+
 /** Reads a variable. Throws if it is missing, so that a function without it does not start. */
 export function variable({ variables }: Pick<Runtime, 'variables'>, name: Variable): string {
   const value = variables[name];

@@ -1,14 +1,14 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import { LANE_QUEUES, sendMessageTarget } from '../deployment.ts';
 import { domainError } from './domain-errors.ts';
-import { type Runtime, variable } from './runtime.ts';
+import { clientOnDemand, type Runtime, variable } from './runtime.ts';
 
 /**
  * One-shot schedules that send a message to the quick queue and delete themselves. A schedule fires within 60 seconds after its
  * time, at least once (EventBridge Scheduler User Guide).
  */
 export function schedules(runtime: Pick<Runtime, 'variables' | 'client'>) {
-  const client = runtime.client(SchedulerClient);
+  const client = clientOnDemand(runtime, SchedulerClient);
   const group = variable(runtime, 'SCHEDULE_GROUP');
   const roleArn = variable(runtime, 'SCHEDULE_ROLE_ARN');
   const deadLetterArn = variable(runtime, 'SCHEDULE_DLQ_ARN');
@@ -33,9 +33,11 @@ export function schedules(runtime: Pick<Runtime, 'variables' | 'client'>) {
           RetryPolicy: { MaximumRetryAttempts: 185, MaximumEventAgeInSeconds: 86_400 },
         },
       });
-      await client.send(command).catch((error: unknown) => {
-        if (!(error instanceof ConflictException)) throw domainError(error);
-      });
+      await client()
+        .send(command)
+        .catch((error: unknown) => {
+          if (!(error instanceof ConflictException)) throw domainError(error);
+        });
     },
   };
 }

@@ -1,40 +1,72 @@
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { bundleOptions } from '../../../infra/bundle.ts';
 import { type FunctionProperties, modulePathOf } from '../../../infra/local/lambda/lambda.ts';
 import { Template } from '../../../infra/local/template.ts';
 import { median } from './median.ts';
 
-const RUNS = 7;
+const RUNS = 15;
 
-/** Size and import time of every function. Each import runs in a separate process, as in a cold start. */
+/** The least that a function with a table can import: the client of DynamoDB and one call. */
+const REFERENCE = `
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+const client = new DynamoDBClient({});
+export const handler = (id) => client.send(new GetItemCommand({ TableName: 'table', Key: { pk: { S: id } } }));
+`;
+
+interface Bundle {
+  name: string;
+  path: string;
+  variables: Record<string, string>;
+}
+
+/**
+ * Size of every function, and the CPU of its import relative to the reference. Each import runs in a separate process, as in a cold
+ * start. A round imports every bundle once, so the ratio of a round compares imports under the same load.
+ */
 export async function measureBundles(assembly: string) {
-  const empty = medianImportMs('data:text/javascript,', {});
-  const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: '' };
-  const template = new Template(assembly, places);
-  const functions = new Map(
-    template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ properties }) => {
-      const variables = properties.Environment?.Variables ?? {};
-      return [variables.POWERTOOLS_SERVICE_NAME, { path: modulePathOf(template, properties), variables }];
-    }),
-  );
-  return [...functions].map(([name, { path, variables }]) => {
-    const importMs = medianImportMs(pathToFileURL(path).href, variables);
-    const kilobytes = Math.round(statSync(path).size / 1024);
-    return { function: name, kilobytes, import_ms: Math.round(importMs), ratio: Math.round(importMs / empty) };
+  const reference = { name: 'reference', path: bundledReference(), variables: {} };
+  const bundles = [reference, ...bundlesOf(assembly)];
+  const rounds = Array.from({ length: RUNS }, () => bundles.map(cpuMsOf));
+  return bundles.map(({ name, path }, i) => {
+    const inRounds = (value: (round: number[]) => number): number => median(rounds.map(value));
+    return {
+      function: name,
+      kilobytes: Math.round(statSync(path).size / 1024),
+      import_cpu_ms: Math.round(inRounds((round) => round[i] ?? Number.NaN)),
+      ratio: Number(inRounds(([least = Number.NaN, ...all]) => ([least, ...all][i] ?? Number.NaN) / least).toFixed(2)),
+    };
   });
 }
 
-const medianImportMs = (url: string, variables: Record<string, string>): number =>
-  median(Array.from({ length: RUNS }, () => importTimeMs(url, variables)));
+function bundlesOf(assembly: string): Bundle[] {
+  const template = new Template(assembly, { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: '' });
+  const functions = template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ properties }) => {
+    const variables = properties.Environment?.Variables ?? {};
+    const name = variables.POWERTOOLS_SERVICE_NAME ?? '';
+    return [name, { name, path: modulePathOf(template, properties), variables }] as const;
+  });
+  return [...new Map(functions).values()]; // the lanes share a bundle
+}
 
-function importTimeMs(url: string, variables: Record<string, string>): number {
-  const script = `const t=performance.now();await import(${JSON.stringify(url)});console.log('ms='+(performance.now()-t))`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+function bundledReference(): string {
+  const outfile = join(mkdtempSync(join(tmpdir(), 'bench-')), 'index.cjs');
+  const { absWorkingDir: resolveDir } = bundleOptions;
+  buildSync({ ...bundleOptions, stdin: { contents: REFERENCE, resolveDir }, outfile });
+  return outfile;
+}
+
+function cpuMsOf({ path, variables }: Bundle): number {
+  const script = `const start=process.cpuUsage();require(${JSON.stringify(path)});const {user,system}=process.cpuUsage(start);
+console.log('us='+(user+system));process.exit()`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
     encoding: 'utf8',
     env: { ...process.env, AWS_REGION: 'us-east-1', ...variables },
   });
-  const ms = Number(/ms=([\d.]+)/.exec(stdout)?.[1]);
-  if (Number.isNaN(ms)) throw new Error(stderr);
-  return ms;
+  const us = Number(/us=(\d+)/.exec(stdout)?.[1]);
+  if (Number.isNaN(us)) throw new Error(stderr);
+  return us / 1000;
 }
