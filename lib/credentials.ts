@@ -1,3 +1,4 @@
+import { text } from './schema.ts';
 import type { Environment } from './space.ts';
 
 /** The types of API keys. */
@@ -7,6 +8,9 @@ export type KeyType = (typeof KEY_TYPES)[number];
 /** What a scoped token allows. */
 export const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
+
+/** The user of a scoped token: a person or a device of the customer, in the customer's terms. */
+export const User = text(1, 128);
 
 /** The environment of a key. Requests with an admin key name theirs. */
 export function environmentOf(type: KeyType): Environment | null {

@@ -6,6 +6,26 @@ import { describe, expect, it } from 'vitest';
 const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'emails', 'webhooks', 'events', 'deliveries', 'documents'];
 const OTHERS = ['api', 'http', 'aws', 'client'];
 
+/**
+ * The folders from the lowest to the highest, which is the order with the fewest imports of a higher folder. `client` is a package
+ * of its own.
+ */
+const ORDER = [
+  'aws',
+  'http',
+  'audit',
+  'projects',
+  'events',
+  'documents',
+  'emails',
+  'webhooks',
+  'deliveries',
+  'keys',
+  'api',
+  'operators',
+];
+const MAX_UPWARD = 20;
+
 /** The kinds of files that every subject can have. `stats-store.ts` is a store. */
 const KINDS = ['routes', 'operations', 'handlers', 'consumers', 'store'];
 const kindOf = (file: string): string | undefined =>
@@ -22,6 +42,7 @@ const STEPS = [
   'deliveries/http-post.ts',
   'deliveries/lane-queues.ts',
   'deliveries/notify.ts',
+  'deliveries/start-recovery.ts',
   'documents/pages.ts',
   'emails/notices.ts',
   'emails/send.ts',
@@ -62,6 +83,9 @@ function folderOf(file: string): string | undefined {
   return rest.length > 0 ? folder : '';
 }
 
+/** A file with the code of one Lambda function. */
+const isFunction = (file: string): boolean => /^functions\/[\w-]+\.ts$/.test(file);
+
 /** Returns why a file must not import another one, or `null`. */
 function objectionTo(file: string, imported: string): string | null {
   const [from, to] = [folderOf(file), folderOf(imported)];
@@ -70,6 +94,10 @@ function objectionTo(file: string, imported: string): string | null {
     return 'only functions/ and commands use lib/aws/';
   if (to === 'aws' && from !== undefined && from !== 'aws' && !hasEffects(file))
     return 'a file of rules uses only types of lib/aws/';
+  if (kindOf(imported) === 'handlers' && from !== undefined && from !== to)
+    return 'a subject imports rules, steps and stores of another, and no handlers';
+  if (isFunction(file) && to === 'api' && file !== 'functions/authorizer.ts')
+    return 'a function serves only its own operations';
   if (kindOf(file) === 'operations' && ofKindWithEffects(imported))
     return 'the template and the documentation import operations';
   if (kindOf(file) === 'routes' && from !== 'api' && imported !== 'lib/http/route.ts')
@@ -95,8 +123,51 @@ describe('an import', () => {
     ['lib/http/serve.ts', 'infra/settings.ts'],
     ['lib/keys/key.ts', 'lib/aws/items.ts'],
     ['infra/stack.ts', 'lib/aws/log.ts'],
+    ['lib/operators/enable-webhooks.ts', 'lib/deliveries/recovery-handlers.ts'],
+    ['functions/keys.ts', 'lib/api/operations.ts'],
   ])('of %s may not be %s', (file, imported) => {
     expect(objectionTo(file, imported)).not.toBeNull();
+  });
+
+  it('of another folder is mostly downward, in the order that the map of the code prints', () => {
+    expect(new Set([...ORDER, 'client'])).toEqual(new Set([...SUBJECTS, ...OTHERS]));
+    expect(readFileSync('lib/README.md', 'utf8')).toContain(ORDER.map((folder) => `\`${folder}\``).join(' → '));
+    const upward = files
+      .filter((file) => ORDER.includes(folderOf(file) ?? ''))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((imported) => ORDER.indexOf(folderOf(imported) ?? '') > ORDER.indexOf(folderOf(file) ?? ''))
+          .map((imported) => `${file} -> ${imported}`),
+      );
+    expect(upward.length, upward.join('\n')).toBeLessThanOrEqual(MAX_UPWARD);
+  });
+
+  it('of http/ is never a subject, also not for a type', () => {
+    const imported = files.filter((file) => folderOf(file) === 'http').flatMap((file) => importsOf(file));
+    expect(imported.filter((file) => ![undefined, '', 'http', 'aws'].includes(folderOf(file)))).toEqual([]);
+  });
+
+  it('of the root of lib/ is never a folder', () => {
+    const imported = files.filter((file) => folderOf(file) === '').flatMap((file) => importsOf(file));
+    expect(imported.filter((file) => folderOf(file) !== '')).toEqual([]);
+  });
+
+  it('gives a function only the operations that it serves', () => {
+    const reached = (file: string, found = new Set<string>()): Set<string> => {
+      if (files.includes(file) && !found.has(file)) {
+        found.add(file);
+        for (const imported of valuesOf(file)) reached(imported, found);
+      }
+      return found;
+    };
+    const operationsOf = (starts: readonly string[]): string[] =>
+      [...new Set(starts.flatMap((file) => [...reached(file)]))].filter((file) => kindOf(file) === 'operations').sort();
+    const functions = files.filter(isFunction);
+    const served = functions.map((file) =>
+      operationsOf(valuesOf(file).filter((each) => kindOf(each) === 'operations')),
+    );
+    expect(served.flat()).not.toEqual([]);
+    expect(functions.map((file) => operationsOf([file]))).toEqual(served);
   });
 
   it('creates no cycle', () => {

@@ -1,10 +1,20 @@
 import { SESClient, SendEmailCommand } from '@aws-sdk/client-ses';
 import { allDone } from '../concurrency.ts';
-import type { Email } from '../emails/compose.ts';
-import { emailText } from '../emails/inert.ts';
+import { emailText } from '../printable.ts';
 import { domainError } from './domain-errors.ts';
 import { failureReporter } from './log.ts';
 import { clientOnDemand, newVariable, type Runtime, variable } from './runtime.ts';
+
+/** An email to each of its recipients. */
+export interface Email {
+  projectId: string;
+  /** Can be empty. */
+  to: readonly string[];
+  /** Contains ids, and the description of a webhook in inert characters, but no other text of customers. */
+  subject: string;
+  text: string;
+  html: string;
+}
 
 /**
  * Sends each recipient a separate email, so that a rejected address does not affect the others, and a complaint names one

@@ -1,4 +1,5 @@
-import { type Email, type EmailContext, emailOf, emailTime, escapeHtml, type Part } from '../emails/compose.ts';
+import type { Email } from '../aws/email.ts';
+import { type EmailContext, emailOf, emailTime, escapeHtml, type Part } from '../emails/compose.ts';
 import { inert, inertSubject } from '../emails/inert.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';

@@ -1,47 +1,16 @@
-import type { ChangeEntry } from '../audit/audit.ts';
 import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
-import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
-import { effectOf } from '../webhooks/apply-change.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { laneQueues } from './lane-queues.ts';
 import { deliveryLog } from './log-store.ts';
 import { stuckBefore, windowOf } from './recovery.ts';
 import { isReversed, REVERSED, type recoveryOperations } from './recovery-operations.ts';
-import {
-  isCurrent,
-  isStalled,
-  newRecovery,
-  pageMessage,
-  RECOVERY_DELAY_SECONDS,
-  type RecoveryRecord,
-  recoveryResource,
-} from './recovery-record.ts';
+import { isCurrent, isStalled, newRecovery, type RecoveryRecord, recoveryResource } from './recovery-record.ts';
 import { recoveries as recoveriesIn } from './recovery-store.ts';
-
-/**
- * Starts a recovery, and enables its webhook if it is disabled. `false` if the webhook has changed since it was read. The message
- * goes first, because a message without a recovery does nothing, but a recovery without a message would never end.
- */
-export function recoveryStart(backend: Backend) {
-  const send = laneQueues(backend);
-  const recoveries = recoveriesIn(backend.table);
-  return async (
-    webhook: WebhookRecord,
-    recovery: RecoveryRecord,
-    audited: (entry: ChangeEntry) => Write,
-    also: readonly Write[] = [],
-  ): Promise<boolean> => {
-    await send('quick', [pageMessage(webhook, recovery)], RECOVERY_DELAY_SECONDS);
-    const enabled = effectOf(webhook, { status: 'enabled' }, recovery.startedAt);
-    const entries = enabled ? [audited(enabled.entry)] : [];
-    return recoveries.start(webhook, enabled?.members ?? {}, recovery, [...also, ...entries]);
-  };
-}
+import { recoveryStart } from './start-recovery.ts';
 
 export function recoveryHandlers(backend: Backend): Handlers<typeof recoveryOperations> {
   const { table, clock, random } = backend;

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { User } from '../credentials.ts';
 import { newEvent, type StoredEvent } from '../events/event.ts';
 import { MEANINGS } from '../events/types.ts';
 import { type Caller, ownerOf } from '../http/caller.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
-import { User } from '../keys/token.ts';
 import { described, integer, iso, request, resource, timestamp, type Violation, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { reaches } from './access.ts';

@@ -1,15 +1,5 @@
+import type { Email } from '../aws/email.ts';
 import { inert } from './inert.ts';
-
-/** An email to each of its recipients. */
-export interface Email {
-  projectId: string;
-  /** Can be empty. */
-  to: readonly string[];
-  /** Contains ids, and the description of a webhook in inert characters, but no other text of customers. */
-  subject: string;
-  text: string;
-  html: string;
-}
 
 /** The project that an email is about, and the dashboard that its links open. */
 export interface EmailContext {

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import type { Email } from '../aws/email.ts';
 import { openCursor, sealCursor } from '../http/cursor.ts';
 import { type Random, SORTABLE } from '../ids.ts';
 import { described, request, resource } from '../schema.ts';
-import { type Email, type EmailContext, emailOf, emailTime } from './compose.ts';
+import { type EmailContext, emailOf, emailTime } from './compose.ts';
 import { inert } from './inert.ts';
 
 /** How long the link of a confirmation email works. */

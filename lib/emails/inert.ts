@@ -1,10 +1,4 @@
-import { printable } from '../printable.ts';
-
-/**
- * Text for an email without characters that change its direction or add lines. Otherwise, a name or a description that a
- * stolen key sets could change the meaning of a security notice.
- */
-export const emailText = (text: string): string => printable(text).replace(/[\u2028\u2029]/g, ' ');
+import { emailText } from '../printable.ts';
 
 /** Dots, also those that email clients read as dots in a host name. */
 const DOTS = /[.\u2024\u3002\ufe52\uff0e\uff61](?=\S)/g;

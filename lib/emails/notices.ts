@@ -1,12 +1,12 @@
+import type { Email } from '../aws/email.ts';
 import type { ReportFailure } from '../aws/log.ts';
 import { ConflictError } from '../errors.ts';
 import { credentialOf } from '../http/caller.ts';
 import { Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
-import type { KeyRecord } from '../keys/key.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { recipientsOf } from '../projects/recipients.ts';
-import { type Email, emailOf, emailTime } from './compose.ts';
+import { emailOf, emailTime } from './compose.ts';
 import { inert } from './inert.ts';
 import type { ProjectEmails } from './send.ts';
 
@@ -17,15 +17,20 @@ export interface Notice {
   change: string;
 }
 
-const nameOf = ({ id, name }: Pick<KeyRecord, 'id' | 'name'>): string =>
-  name === null ? id : `"${inert(name)}" (${id})`;
+/** A key as the notices name it. */
+interface NamedKey {
+  id: string;
+  name: string | null;
+}
 
-export const adminKeyCreated = (key: Pick<KeyRecord, 'id' | 'name'>): Notice => ({
+const nameOf = ({ id, name }: NamedKey): string => (name === null ? id : `"${inert(name)}" (${id})`);
+
+export const adminKeyCreated = (key: NamedKey): Notice => ({
   subject: 'Admin key created',
   change: `A request created the admin key ${nameOf(key)}.`,
 });
 
-export const adminKeyRotated = (old: Pick<KeyRecord, 'id' | 'name'>, fresh: Pick<KeyRecord, 'id'>): Notice => ({
+export const adminKeyRotated = (old: NamedKey, fresh: Pick<NamedKey, 'id'>): Notice => ({
   subject: 'Admin key rotated',
   change: `A request replaced the admin key ${nameOf(old)} with ${fresh.id}.`,
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
-import { emailSender, isRejection } from '../aws/email.ts';
+import { type Email, emailSender, isRejection } from '../aws/email.ts';
 import { is, isNew, put } from '../aws/expressions.ts';
 import { itemKey, timeToLive } from '../aws/items.ts';
 import { queue } from '../aws/queue.ts';
@@ -10,7 +10,7 @@ import { baseUrlOf } from '../http/base-url.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { isPending, recipientsOf } from '../projects/recipients.ts';
 import { projects as projectsIn } from '../projects/store.ts';
-import { dashboardOf, type Email } from './compose.ts';
+import { dashboardOf } from './compose.ts';
 import { confirmationEmail, confirmationToken } from './confirmation.ts';
 import {
   confirmed,

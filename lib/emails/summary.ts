@@ -1,6 +1,7 @@
+import type { Email } from '../aws/email.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { recipientsOf } from '../projects/recipients.ts';
-import { type Email, emailOf, emailTime } from './compose.ts';
+import { emailOf, emailTime } from './compose.ts';
 import type { Told } from './email-budget.ts';
 
 /** The email about what was held back. It also goes to the addresses from before a change of the addresses. */

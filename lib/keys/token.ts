@@ -1,9 +1,9 @@
 import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
-import { environmentOf, PERMISSIONS, type Permission } from '../credentials.ts';
+import { environmentOf, PERMISSIONS, type Permission, User } from '../credentials.ts';
 import { Pattern } from '../documents/document.ts';
 import { list, uniqueList } from '../lists.ts';
-import { described, integer, oneOf, request, resource, text, timestamp } from '../schema.ts';
+import { described, integer, oneOf, request, resource, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import type { KeyRecord } from './key.ts';
 import { KEY_ID } from './key-secret.ts';
@@ -15,9 +15,6 @@ export const MAX_TOKEN_BYTES = 2048;
 /** Seconds that a token may live. */
 const MAX_TTL_SECONDS = 86_400;
 const MAX_PATTERNS = 32;
-
-/** A person or a device of the customer, in the customer's terms. */
-export const User = text(1, 128);
 
 const ISSUER = 'document-sync';
 const TYPE = 'svc-doc+jwt';

@@ -4,7 +4,7 @@ import { auditEntry } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { sortableId } from '../ids.ts';
 import { generateKey, keyResource } from '../keys/key.ts';
-import { apiKeys } from '../keys/store.ts';
+import { apiKeys, putFirstKey } from '../keys/store.ts';
 import { countUsable, MAX_USABLE_KEYS } from '../keys/usable-keys.ts';
 import { usableKeysOf } from '../keys/usable-keys-store.ts';
 import {
@@ -70,7 +70,7 @@ export function createProject({ table, clock, random, log }: Backend) {
     const { key, record } = generateKey(first, now, random);
     const detail = { name: project.name, key: record.id };
     const change = { projectId: project.id, at: now, action: 'project.created', target: project.id, detail } as const;
-    await projectsIn(table).create(project, record, [auditEntry(change, random)]);
+    await projectsIn(table).create(project, putFirstKey(record), [auditEntry(change, random)]);
     log.info('project.created', { project_id: project.id });
     return {
       project: { id: project.id, name, email, emails, created_at: iso(now) },

@@ -1,7 +1,8 @@
 import { auditEntry, auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
+import type { Email } from '../aws/email.ts';
 import { optimistically } from '../concurrency.ts';
-import { type Email, emailOf } from '../emails/compose.ts';
+import { emailOf } from '../emails/compose.ts';
 import { emailIn, projectIn } from '../emails/confirmation.ts';
 import type { ProjectEmails } from '../emails/send.ts';
 import { invalid, Problem } from '../http/problems.ts';

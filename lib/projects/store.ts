@@ -4,8 +4,6 @@ import { otherLayout, putLayout } from '../aws/layout.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
-import type { KeyRecord } from '../keys/key.ts';
-import { putFirstKey } from '../keys/store.ts';
 import type { ProjectRecord } from './project.ts';
 
 /** The index of the layout among the writes of a new project. */
@@ -35,11 +33,11 @@ export function projects(table: Table) {
       return { ids: items.map(({ sk }) => String(sk)), next: next?.sk };
     },
 
-    /** Writes the project, its first admin key, the layout of the table and `also`, all or nothing. Throws if an id is taken. */
-    async create(project: ProjectRecord, adminKey: KeyRecord, also: readonly Write[] = []): Promise<void> {
+    /** Writes the project, its first key, the layout of the table and `also`, all or nothing. Throws if an id is taken. */
+    async create(project: ProjectRecord, firstKey: readonly Write[], also: readonly Write[] = []): Promise<void> {
       const created = put({ ...itemKey.project(project.id), ...project }, isNew);
       const listed = put({ ...itemKey.listedProject(project.id) }, isNew);
-      const rejected = await table.write([putLayout(), created, listed, ...putFirstKey(adminKey), ...also]);
+      const rejected = await table.write([putLayout(), created, listed, ...firstKey, ...also]);
       const layout = rejected.find(({ index }) => index === LAYOUT_AT)?.item?.layout;
       if (layout !== undefined) throw otherLayout(layout);
       if (rejected.length > 0) throw new Error('The new project or key id is taken');

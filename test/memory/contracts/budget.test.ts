@@ -3,6 +3,7 @@ import type { Backend } from '../../../lib/aws/backend.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Table } from '../../../lib/aws/table.ts';
 import { deliveryCounter } from '../../../lib/deliveries/budget-store.ts';
+import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { VARIABLES } from '../../support/runtime.ts';
 import { HOUR_MS, newKey, newProject, now } from './builders.ts';
@@ -12,7 +13,7 @@ const { table, lossy } = newStore();
 
 async function createProject(): Promise<string> {
   const project = newProject();
-  await projects(table).create(project, newKey({ projectId: project.id }));
+  await projects(table).create(project, putFirstKey(newKey({ projectId: project.id })));
   return project.id;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { put } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { KeyRecord } from '../../../lib/keys/key.ts';
-import { apiKeys, keysWithProject } from '../../../lib/keys/store.ts';
+import { apiKeys, keysWithProject, putFirstKey } from '../../../lib/keys/store.ts';
 import { MAX_USABLE_KEYS, type UsableKeys } from '../../../lib/keys/usable-keys.ts';
 import { usableKeysOf } from '../../../lib/keys/usable-keys-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
@@ -103,7 +103,7 @@ describe('keys', () => {
     const [project, read] = [newProject(), keysWithProject(table)];
     const key = newKey({ projectId: project.id });
     const { id } = key;
-    await projects(table).create(project, key);
+    await projects(table).create(project, putFirstKey(key));
     expect(await read(newKey().id)).toBeUndefined();
     expect(recordOf((await read(id))?.project)).toEqual(project);
     await table.removeAll([itemKey.project(project.id)]);

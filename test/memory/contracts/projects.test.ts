@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiKeys } from '../../../lib/keys/store.ts';
+import { apiKeys, putFirstKey } from '../../../lib/keys/store.ts';
 import { deletions } from '../../../lib/operators/deletion-store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now, recordOf } from './builders.ts';
@@ -13,9 +13,9 @@ describe('projects', () => {
 
   it('are rejected with an existing id, and no key is created', async () => {
     const project = newProject();
-    await create(project, newKey());
+    await create(project, putFirstKey(newKey()));
     const key = newKey();
-    await expect(create({ ...project, name: 'Other' }, key)).rejects.toThrow('taken');
+    await expect(create({ ...project, name: 'Other' }, putFirstKey(key))).rejects.toThrow('taken');
     expect(recordOf(await get(project.id))).toEqual(project);
     expect(await keys.get(key.id)).toBeUndefined();
   });
@@ -33,7 +33,7 @@ describe('projects', () => {
     { testEmailAt: now },
   ])('are not changed as read after a change: %j', async (change) => {
     const project = newProject({ mailboxes: [{ ...mailbox, email: 'b@example.com' }] });
-    await create(project, newKey());
+    await create(project, putFirstKey(newKey()));
     expect(await changeAsRead(project, change, [])).toBe(true);
     const { also, isWritten } = companion(table);
     expect(await changeAsRead(project, { testEmailAt: now + 1 }, also)).toBe(false);
@@ -42,7 +42,7 @@ describe('projects', () => {
 
   it('are not resumed during a deletion', async () => {
     const project = newProject();
-    await create(project, newKey({ projectId: project.id }));
+    await create(project, putFirstKey(newKey({ projectId: project.id })));
     const counts = { step: 0, removedInPass: 0, removed: 0 };
     await deletions(table).begin(project, { projectId: project.id, startedAt: now, ...counts });
     await expect(suspend(project.id, undefined, [])).rejects.toThrow('being deleted');

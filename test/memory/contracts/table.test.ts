@@ -5,6 +5,7 @@ import type { Item } from '../../../lib/aws/items.ts';
 import type { Write } from '../../../lib/aws/writes.ts';
 import { LAYOUT, LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
+import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject } from './builders.ts';
 import { newStore } from './stores.ts';
@@ -46,8 +47,8 @@ describe('a table', () => {
     const { table, checked } = newStore();
     expect(await checked().get(key)).toBeUndefined();
     expect(await checked().write([put({ ...key })])).toEqual([]);
-    await projects(table).create(newProject(), newKey());
-    await projects(table).create(newProject(), newKey());
+    await projects(table).create(newProject(), putFirstKey(newKey()));
+    await projects(table).create(newProject(), putFirstKey(newKey()));
     expect(await table.get(LAYOUT_KEY)).toMatchObject({ layout: LAYOUT });
     expect(await checked().get(key)).toEqual(key);
   });
@@ -79,7 +80,7 @@ describe('a table', () => {
   it('creates no project with a different layout', async () => {
     const { table } = await storeWith(LAYOUT + 1);
     const project = newProject();
-    await expect(projects(table).create(project, newKey())).rejects.toThrow(UnavailableError);
+    await expect(projects(table).create(project, putFirstKey(newKey()))).rejects.toThrow(UnavailableError);
     expect(await projects(table).get(project.id)).toBeUndefined();
     expect(await table.get(LAYOUT_KEY)).toMatchObject({ layout: LAYOUT + 1 });
   });

@@ -12,6 +12,7 @@ import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
 import { isRecoverable } from '../../../lib/deliveries/recovery.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { generateKey } from '../../../lib/keys/key.ts';
+import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import {
@@ -158,7 +159,7 @@ export class SimulatedService {
     const { key, record } = generateKey(admin, now, random);
     this.db.put(items);
     const project = { id: 'prj_1', name: 'Test', emails: ['test@example.com'], cursorSecret: 'secret', createdAt: now };
-    await projects(table).create(project, record);
+    await projects(table).create(project, putFirstKey(record));
     this.adminKeyId = record.id;
     this.adminKey = key;
   }

@@ -17,6 +17,7 @@ import { LANE_QUEUES } from '../../../lib/deployment.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
 import { putEvent } from '../../../lib/events/store.ts';
 import { derivedFrom } from '../../../lib/ids.ts';
+import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
@@ -100,7 +101,7 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   const { table } = connect(runtimeWith(async (command) => memory.execute(command)));
   const log = deliveryLog(table);
   const project = newProject({ id: space.projectId });
-  await projects(table).create(project, newKey({ projectId: project.id }));
+  await projects(table).create(project, putFirstKey(newKey({ projectId: project.id })));
   const add = async (record: WebhookRecord) => void (await webhooks(table).create(record, []));
   const publish = (given: StoredEvent) => table.write([putEvent(given)]);
   const first = webhook({ quickSince: now - 1, ...of });

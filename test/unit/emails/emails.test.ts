@@ -17,6 +17,7 @@ import {
 } from '../../../lib/emails/email-budget.ts';
 import { adminKeyCreated, noticeEmail } from '../../../lib/emails/notices.ts';
 import { projectEmails, type SummaryMessage } from '../../../lib/emails/send.ts';
+import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
@@ -148,7 +149,7 @@ async function setUp() {
     }
     return {};
   });
-  await projects(backend.table).create(project, newKey({ projectId: project.id }));
+  await projects(backend.table).create(project, putFirstKey(newKey({ projectId: project.id })));
   const { reserve, summarize } = projectEmails(backend);
   const email = { projectId: project.id, to: project.emails, subject: '', text: '', html: '' };
   for (let i = 0; i < MAX_EMAILS; i++) await (await reserve(project, null, now))({ ...email, to: [] });
