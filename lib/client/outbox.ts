@@ -1,4 +1,5 @@
 import { isText, requireArgument } from './arguments.ts';
+import { type Database, MissingSqliteError, openDatabase } from './sqlite.ts';
 
 /** An event in an outbox. */
 export interface OutboxEntry {
@@ -47,60 +48,24 @@ export function memoryOutbox(): Outbox {
   };
 }
 
-/** The part of `node:sqlite` that the outbox uses. */
-interface Database {
-  exec(sql: string): void;
-  prepare(sql: string): { run(...values: unknown[]): unknown; get(): unknown; all(...values: unknown[]): unknown[] };
-  close(): void;
-}
-interface Runtime {
-  process?: {
-    getBuiltinModule?(name: 'node:sqlite'): { DatabaseSync: new (path: string) => Database } | undefined;
-    getBuiltinModule?(name: 'node:fs'): FileSystem;
-  };
-}
-/** The part of `node:fs` that the outbox uses. */
-interface FileSystem {
-  openSync(path: string, flags: string, mode: number): number;
-  closeSync(file: number): void;
-}
-
-/**
- * Creates a file that only the user of the process can read, because events contain documents. SQLite gives its other files the same mode.
- * An existing file stays closed, because closing it would release the lock of another outbox in this process (POSIX).
- */
-function createFile(path: string, { openSync, closeSync }: FileSystem): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error;
-  }
-}
-
 /**
  * Opens an outbox in an SQLite file, which survives the end of the process and a power failure. Only the user of the process can read a
- * new file. Requires Node.js 22.13 or newer. Throws if the file cannot be used, for example because another process uses it.
+ * new file. Throws if the file cannot be used, for example because another process uses it.
  */
 export function sqliteOutbox(path: string): Outbox {
   requireArgument(isText(path), 'the path of a file as text', path);
-  const { process } = globalThis as Runtime;
-  const sqlite = process?.getBuiltinModule?.('node:sqlite');
-  if (!process?.getBuiltinModule || !sqlite)
-    throw new Error('sqliteOutbox requires Node.js 22.13 or newer. Pass an Outbox with your own database instead.');
-  let database: Database | undefined;
   try {
-    if (path !== ':memory:') createFile(path, process.getBuiltinModule('node:fs'));
-    database = new sqlite.DatabaseSync(path);
-    // Two publishers with one file would publish events twice, so the first one keeps the lock.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    database.exec('CREATE TABLE IF NOT EXISTS events (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT, batch TEXT)');
-    database.exec('BEGIN IMMEDIATE; COMMIT');
+    return outboxIn(openDatabase(path));
   } catch (error) {
-    database?.close();
-    const { message } = error as Error;
-    const reason = message === 'database is locked' ? 'another process uses it' : message;
-    throw new Error(`The outbox ${path} cannot be opened: ${reason}.`, { cause: error });
+    if (error instanceof MissingSqliteError)
+      throw new Error(`sqliteOutbox requires ${error.message}. Pass an Outbox with your own database instead.`);
+    throw new Error(`The outbox ${path} cannot be opened: ${(error as Error).message}.`, { cause: error });
   }
+}
+
+/** Keeps events in a table of a database. */
+export function outboxIn(database: Database): Outbox {
+  database.exec('CREATE TABLE IF NOT EXISTS events (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT, batch TEXT)');
   // Each statement changes all of its rows or none.
   const insert = database.prepare('INSERT INTO events (event) VALUES (?)');
   const update = database.prepare('UPDATE events SET batch = ? WHERE id IN (SELECT value FROM json_each(?))');
