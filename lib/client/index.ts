@@ -8,7 +8,8 @@ export * from './outbox.ts';
 export type { Rejection } from './publish-batch.ts';
 export type { Publisher, PublisherOptions, PublisherStats } from './publisher-types.ts';
 export * from './replica.ts';
-export * from './token-verifier.ts';
+export { type TokenVerifierOptions, tokenVerifier } from './token-verifier.ts';
+export type * from './verified-token.ts';
 export { type ReceivedDelivery, VerificationError } from './verify.ts';
 
 /** An event to publish. Its `type` determines its `data`. */

@@ -23,15 +23,27 @@ const TIMEOUT_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 const REJECTIONS = ['invalid_json', 'invalid_request', 'payload_too_large'];
 
-/** Sends a `POST` request, and returns its response with the text of the body. Throws if the response is a redirect. */
-export async function post(access: Access, path: string, body: string, headers: object = {}, ended?: AbortSignal) {
+interface Request {
+  body?: string;
+  headers?: Record<string, string>;
+  timeoutMs?: number;
+  ended?: AbortSignal;
+}
+
+/** Sends a request, and returns its response with the text of the body. Throws if the response is a redirect. */
+export async function send(access: Access, method: string, path: string, request: Request = {}) {
+  const { body, headers, timeoutMs = TIMEOUT_MS, ended } = request;
   const url = urlOf(access.baseUrl, path);
   const response = await (access.fetch ?? fetch)(url, {
     ...DIRECT,
-    method: 'POST',
-    headers: { Authorization: `Bearer ${access.credential}`, 'Content-Type': 'application/json', ...headers },
-    body,
-    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(ended ? [ended] : [])]),
+    method,
+    headers: {
+      Authorization: `Bearer ${access.credential}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(ended ? [ended] : [])]),
   });
   return { response: direct(response, url), text: await response.text() };
 }
@@ -46,7 +58,7 @@ export async function publishBatch(
   try {
     const body = `{"events":[${events.join()}]}`;
     const headers = { 'Idempotency-Key': idempotencyKey };
-    const { response, text } = await post(access, '/v1/events/batch', body, headers, ended);
+    const { response, text } = await send(access, 'POST', '/v1/events/batch', { body, headers, ended });
     // The page of a proxy, such as its login, has another successful status.
     return response.status === 202 ? { type: 'published' } : outcomeOf(response, text);
   } catch (error) {

@@ -5,6 +5,7 @@ import { publisher } from '../../../lib/client/publisher.ts';
 import { direct } from '../../../lib/client/redirect.ts';
 import { tokenVerifier } from '../../../lib/client/token-verifier.ts';
 import { afterFile } from '../../support/after-file.ts';
+import { fakeService, tokenOf } from './fake-service.ts';
 import { event } from './ingest.ts';
 
 /** Starts a server on loopback, and returns its URL. */
@@ -31,9 +32,15 @@ async function redirecting(status: number) {
 describe.each([301, 302, 303, 307, 308])('a response with %i', (status) => {
   it('is no result of a token verifier, and the other server receives nothing', async () => {
     const { access, baseUrl, other, received } = await redirecting(status);
-    await expect(tokenVerifier(access)('token')).rejects.toThrow(
-      `${baseUrl} redirects requests to ${other}/v1/tokens/verify. Set baseUrl to the final address of the service.`,
-    );
+    const token = await tokenOf(await fakeService());
+    const head = Buffer.from('{"alg":"HS256","typ":"svc-doc+jwt","kid":"key_1"}').toString('base64url');
+    for (const [given, path] of [
+      [token, '/v1/tokens/keys'],
+      [[head, ...token.split('.').slice(1)].join('.'), '/v1/tokens/verify'],
+    ] as const)
+      await expect(tokenVerifier(access)(given)).rejects.toThrow(
+        `${baseUrl} redirects requests to ${other}${path}. Set baseUrl to the final address of the service.`,
+      );
     expect(received).toEqual([]);
   });
 
