@@ -33,12 +33,15 @@ export interface PublisherStats {
   retries: number;
 }
 
+/** Calls `add`, for example in a transaction with the change that the event is about. */
+export type Store = (add: () => Promise<void> | void) => Promise<void> | void;
+
 export interface Publisher<Event extends NewEvent = NewEvent> {
   /**
    * Resolves when the event is in the outbox, which can wait for room. Throws if the event is too large or is not JSON, if too many
-   * calls wait, and after `close`. The service accepts events in the order of the calls.
+   * calls wait, and after `close`. The service accepts events in the order of the calls. `store` adds the event to the outbox.
    */
-  publish(event: Event): Promise<void>;
+  publish(event: Event, store?: Store): Promise<void>;
   /** Publishes without waiting for more events. Resolves when the earlier events have left the outbox. */
   flush(): Promise<void>;
   /** Publishes for at most these seconds (default 10) and ends. Returns the number of events that stay in the outbox. */

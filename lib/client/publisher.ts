@@ -2,7 +2,7 @@ import { requireSeconds } from './arguments.ts';
 import { memoryOutbox, type OutboxEntry } from './outbox.ts';
 import { publishBatch, type Rejection } from './publish-batch.ts';
 import { jsonOf, requireOptions } from './publisher-arguments.ts';
-import type { NewEvent, Publisher, PublisherOptions } from './publisher-types.ts';
+import type { NewEvent, Publisher, PublisherOptions, Store } from './publisher-types.ts';
 import { watchers } from './watchers.ts';
 
 const MAX_BATCH = 100;
@@ -36,10 +36,10 @@ export async function publisher<Event extends NewEvent>(options: PublisherOption
   let sending: Promise<void> | null = null;
   let closing: Promise<void> | undefined;
 
-  async function add(event: string): Promise<void> {
+  async function add(event: string, store: Store): Promise<void> {
     await until(() => stats.buffered < maxBuffered || isEnded());
     if (isEnded()) throw new Error('The publisher is closed.');
-    await outbox.add(event);
+    await store(() => outbox.add(event));
     stats.buffered++;
     bytes += bytesOf(event);
     send();
@@ -137,7 +137,7 @@ export async function publisher<Event extends NewEvent>(options: PublisherOption
 
   send();
   return {
-    async publish(event) {
+    async publish(event, store = (add) => add()) {
       const text = jsonOf(event);
       if (isClosed) throw new Error('The publisher is closed.');
       if (bytesOf(text) > MAX_EVENT_BYTES) throw new RangeError(`An event has at most ${MAX_EVENT_BYTES} bytes.`);
@@ -146,7 +146,7 @@ export async function publisher<Event extends NewEvent>(options: PublisherOption
         throw new Error(`The buffer is full, and ${callers} calls wait for room.`);
       }
       callers++;
-      const added = adding.then(() => add(text)).finally(() => callers--);
+      const added = adding.then(() => add(text, store)).finally(() => callers--);
       adding = added.catch(() => {});
       return added;
     },
