@@ -53,14 +53,27 @@ function manifest(): object {
     private: true, // nobody can publish it to a registry, where this project owns no name
     description: 'Typed client, webhook verification and command-line tools of the Document Sync Service',
     license,
-    engines: { node: '>=20.18' }, // `crc32` of node:zlib, and `styleText` without colors in a pipe
+    engines: { node: '>=22.13' }, // SQLite and Ed25519 without a flag
     type: 'module',
     sideEffects: false,
-    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    exports: {
+      '.': module('index'),
+      './engine': module('engine/engine'),
+    },
     bin: { 'document-sync': 'dist/cli.js' },
     files: ['dist'],
     dependencies: { 'openapi-fetch': openApiFetch },
+    // The versions that the tests of the adapters install.
+    peerDependencies: { '@automerge/automerge-repo': '^2.5.0', '@hocuspocus/server': '^4.0.0' },
+    peerDependenciesMeta: {
+      '@automerge/automerge-repo': { optional: true },
+      '@hocuspocus/server': { optional: true },
+    },
   };
+}
+
+function module(name: string): object {
+  return { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` };
 }
 
 function read(file: string) {

@@ -1,0 +1,139 @@
+import type { Access } from '../access.ts';
+import { reasonOf, retryAfterOf, send } from '../publish-batch.ts';
+
+/** A connection as the service reports it in `connection.lost`. */
+export interface OpenConnection {
+  id: string;
+  node_id: string;
+  document_key?: string;
+  user?: string;
+}
+
+export interface LeaseOptions extends Access {
+  /** How long the service waits for a renewal before it reports every open connection as lost. */
+  leaseSeconds: number;
+  log(message: string): void;
+  newId(): string;
+}
+
+/** Changes in one request. */
+const MAX_CHANGES = 500;
+/** Renewals in the time of a lease, so that a few can fail. */
+const RENEWALS = 6;
+const MAX_CLOSE_MS = 5000;
+
+/**
+ * Keeps the lease of a sync engine with its open connections. One request renews it and contains the changes since the last one, so its
+ * cost depends on the changes and not on the number of connections. No connection, no requests.
+ */
+export function engineLease({ leaseSeconds, log, newId, ...access }: LeaseOptions) {
+  const open = new Map<string, OpenConnection>();
+  /** The connections that the service does not know yet, and those that have closed since. */
+  let opened = new Map<string, OpenConnection>();
+  let closed = new Map<string, { id: string; lost?: true }>();
+  /** The opened connections that the service may know, because they were in a request. */
+  const sent = new Set<string>();
+  let engine = newId();
+  let renewedAt = 0;
+  let failures = 0;
+  let timer: { at: number; handle: ReturnType<typeof setTimeout> } | undefined;
+  let running = Promise.resolve();
+  let isEnded = false;
+  const periodMs = (1000 * leaseSeconds) / RENEWALS;
+  const path = () => `/v1/engines/${engine}`;
+
+  /** The service has reported the connections of an expired lease as lost, so the open ones get a new lease. */
+  function replaceExpired(now: number): void {
+    if (renewedAt === 0 || now - renewedAt < 1000 * leaseSeconds) return;
+    engine = newId();
+    renewedAt = 0;
+    opened = new Map(open);
+    closed = new Map();
+    sent.clear();
+  }
+
+  async function renew(): Promise<void> {
+    const startedAt = Date.now();
+    replaceExpired(startedAt);
+    const openings = [...opened.values()].slice(0, MAX_CHANGES);
+    const isComplete = openings.length === opened.size; // a connection must be opened before it is closed
+    const closings = isComplete ? [...closed.values()].slice(0, MAX_CHANGES - openings.length) : [];
+    const body = JSON.stringify({ lease_seconds: leaseSeconds, opened: openings, closed: closings });
+    for (const { id } of openings) sent.add(id);
+    const { response, text } = await send(access, 'PUT', path(), { body, timeoutMs: periodMs });
+    if (!response.ok) {
+      const error = new Error(reasonOf(response.status, problemIn(text)));
+      throw Object.assign(error, { retryAfterSeconds: retryAfterOf(response) });
+    }
+    renewedAt = startedAt;
+    for (const { id } of openings) opened.delete(id);
+    for (const { id } of closings) {
+      closed.delete(id);
+      sent.delete(id);
+    }
+  }
+
+  async function run(): Promise<void> {
+    try {
+      await renew();
+      if (failures > 0) log('The lease of the engine is renewed again.');
+      failures = 0;
+      if (opened.size + closed.size > 0) schedule(0);
+      else if (open.size > 0) schedule(periodMs);
+    } catch (error) {
+      const { message, retryAfterSeconds } = error as Error & { retryAfterSeconds?: number };
+      if (failures++ === 0) log(`The lease of the engine is not renewed: ${message}. It is repeated.`);
+      const backoffMs = 1000 * (retryAfterSeconds ?? 2 ** Math.min(failures, 6) * (0.25 + Math.random() / 4));
+      schedule(Math.min(backoffMs, periodMs));
+    }
+  }
+
+  /** Lets the next request start after this time, unless it starts earlier anyway. */
+  function schedule(afterMs: number): void {
+    const at = Date.now() + afterMs;
+    if (isEnded || (timer && timer.at <= at)) return;
+    clearTimeout(timer?.handle);
+    const start = () => {
+      timer = undefined;
+      running = running.then(run);
+    };
+    timer = { at, handle: setTimeout(start, afterMs) };
+  }
+
+  /** The first connection starts the lease. Later changes wait for the next renewal, unless they fill a request. */
+  const changed = (): void =>
+    schedule(opened.size + closed.size >= MAX_CHANGES ? 0 : Math.min(renewedAt === 0 ? 100 : periodMs, periodMs));
+
+  return {
+    open(connection: OpenConnection): void {
+      open.set(connection.id, connection);
+      opened.set(connection.id, connection);
+      changed();
+    },
+    /** Closes a connection. The service reports a lost one, and no other. */
+    close(id: string, isLost: boolean): void {
+      if (!open.delete(id)) return;
+      if (!sent.has(id) && !isLost) opened.delete(id);
+      else closed.set(id, { id, ...(isLost && { lost: true }) });
+      changed();
+    },
+    /** Closes all connections and the lease, without events. */
+    async end(): Promise<void> {
+      isEnded = true;
+      clearTimeout(timer?.handle);
+      await running;
+      if (renewedAt === 0) return;
+      await send(access, 'DELETE', path(), { timeoutMs: MAX_CLOSE_MS }).catch(({ message }) =>
+        log(`The lease of the engine is not closed: ${message}.`),
+      );
+    },
+  };
+}
+
+function problemIn(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { engineLease, type OpenConnection } from '../../../../lib/client/engine/lease.ts';
+import { fakeService } from '../fake-service.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
+const connection = (id: string): OpenConnection => ({ id, node_id: 'n', document_key: 'org:a', user: `user of ${id}` });
+
+type Status = number | 'lost' | 'down';
+
+/** A lease of 60 s, and the requests that it sent. `status` replaces the responses, and `lost` loses one after it had its effect. */
+async function leased({ status = 200 as Status, retryAfter = '' } = {}) {
+  const state = { status };
+  const log: string[] = [];
+  let engines = 0;
+  const service = await fakeService({
+    fate() {
+      if (state.status === 200 || state.status === 204) return undefined;
+      if (typeof state.status === 'string') throw new TypeError('fetch failed');
+      return new Response('{"code":"too_many_requests","detail":"Wait."}', {
+        status: state.status,
+        headers: retryAfter ? { 'Retry-After': retryAfter } : {},
+      });
+    },
+  });
+  const lease = engineLease({
+    ...service.access,
+    leaseSeconds: 60,
+    log: (message) => log.push(message),
+    newId: () => `e${++engines}`,
+  });
+  const sent = () =>
+    service.sent.map(({ method, path, body }) => [method, path.split('/').at(-1), body?.opened.length, body?.closed]);
+  return { lease, log, sent, state, service };
+}
+
+describe('the lease of an engine', () => {
+  it('starts with the first connection, contains changes with its renewals, and ends without a connection', async () => {
+    const { lease, sent, service } = await leased();
+    await pass(600);
+    expect(sent()).toEqual([]);
+    lease.open(connection('a'));
+    lease.open(connection('b'));
+    await pass(1);
+    expect(service.sent[0]).toMatchObject({
+      method: 'PUT',
+      path: '/v1/engines/e1',
+      body: { lease_seconds: 60, opened: [connection('a'), connection('b')], closed: [] },
+    });
+    lease.open(connection('c'));
+    lease.close('a', true);
+    lease.close('b', false);
+    await pass(10);
+    await pass(30);
+    lease.close('c', false);
+    await pass(600);
+    expect(sent().slice(1)).toEqual([
+      ['PUT', 'e1', 1, [{ id: 'a', lost: true }, { id: 'b' }]],
+      ...Array(3).fill(['PUT', 'e1', 0, []]),
+      ['PUT', 'e1', 0, [{ id: 'c' }]],
+    ]);
+  });
+
+  it('tells the service nothing of a connection that has closed before a request, unless it is lost', async () => {
+    const { lease, sent } = await leased();
+    lease.open(connection('kept'));
+    lease.open(connection('clean'));
+    lease.open(connection('lost'));
+    lease.close('clean', false);
+    lease.close('lost', true);
+    lease.close('lost', true);
+    lease.close('unknown', true);
+    await pass(1);
+    expect(sent()).toEqual([['PUT', 'e1', 2, [{ id: 'lost', lost: true }]]]);
+  });
+
+  it('has at most 500 changes in a request, and sends a full one immediately', async () => {
+    const { lease, sent, service } = await leased();
+    const ids = Array.from({ length: 1200 }, (_, i) => `c${i}`);
+    for (const id of ids) lease.open(connection(id));
+    lease.close('c0', true);
+    await pass(1);
+    expect(sent()).toEqual([
+      ['PUT', 'e1', 500, []],
+      ['PUT', 'e1', 500, []],
+      ['PUT', 'e1', 200, [{ id: 'c0', lost: true }]],
+    ]);
+    expect(new Set(service.sent.flatMap(({ body }) => body.opened.map(({ id }: OpenConnection) => id)))).toEqual(
+      new Set(ids),
+    );
+  });
+
+  it.each<[Status, string]>([
+    [429, '429 too_many_requests: Wait.'],
+    [503, '503 too_many_requests: Wait.'],
+    ['down', 'fetch failed'],
+  ])('is repeated well within its time after a failure (%s), with every change, and logs that once', async (status, reason) => {
+    const { lease, log, sent, state, service } = await leased();
+    lease.open(connection('a'));
+    await pass(1);
+    state.status = status;
+    lease.close('a', true);
+    lease.open(connection('b'));
+    await pass(40);
+    expect(sent().length).toBeGreaterThan(4);
+    expect(log).toEqual([`The lease of the engine is not renewed: ${reason}. It is repeated.`]);
+    state.status = 200;
+    service.sent.length = 0;
+    await pass(10);
+    expect(sent()[0]).toEqual(['PUT', 'e1', 1, [{ id: 'a', lost: true }]]);
+    expect(log[1]).toBe('The lease of the engine is renewed again.');
+  });
+
+  it('is renewed in time although the service asks for a long wait', async () => {
+    const { lease, sent, state } = await leased({ retryAfter: '3600' });
+    lease.open(connection('a'));
+    await pass(1);
+    state.status = 429;
+    await pass(20);
+    state.status = 200;
+    await pass(11);
+    expect(sent().length).toBeGreaterThan(3);
+  });
+
+  it('is replaced after it has expired, with the connections that are still open', async () => {
+    const { lease, sent, state, service } = await leased();
+    for (const id of ['a', 'b', 'c']) lease.open(connection(id));
+    await pass(1);
+    state.status = 'down';
+    lease.close('b', true);
+    await pass(70);
+    state.status = 200;
+    service.sent.length = 0;
+    await pass(20);
+    expect(sent()[0]).toEqual(['PUT', 'e2', 2, []]);
+    expect(sent()[1]).toEqual(['PUT', 'e2', 0, []]);
+  });
+
+  it('sends a change again if its request had an effect but no response', async () => {
+    const { lease, sent, state, service } = await leased();
+    state.status = 'lost';
+    lease.open(connection('a'));
+    await pass(1);
+    lease.close('a', false);
+    state.status = 200;
+    service.sent.length = 0;
+    await pass(10);
+    expect(sent()).toEqual([['PUT', 'e1', 1, [{ id: 'a' }]]]);
+  });
+
+  it('is closed by the end of the engine, also if that fails', async () => {
+    const { lease, log, sent, state } = await leased();
+    lease.open(connection('a'));
+    await pass(1);
+    state.status = 'down';
+    await lease.end();
+    await pass(600);
+    expect(sent()).toEqual([
+      ['PUT', 'e1', 1, []],
+      ['DELETE', 'e1', undefined, undefined],
+    ]);
+    expect(log).toEqual(['The lease of the engine is not closed: fetch failed.']);
+    const unused = await leased();
+    await unused.lease.end();
+    expect(unused.sent()).toEqual([]);
+  });
+});
