@@ -58,7 +58,9 @@ describe('the npm package', () => {
       /It requires .+?newer\./.exec(readme)?.[0],
     );
     const imports = [...readme.matchAll(/from '(.+)';/g)].map(([, name]) => name);
-    expect(new Set(imports)).toEqual(new Set([manifest.name]));
+    const modules = Object.keys(manifest.exports).map((path) => join(manifest.name, path));
+    expect(new Set(imports)).toEqual(new Set([...modules.filter((name) => !/automerge/.test(name)), '@hocuspocus/server']));
+    expect(modules.filter((name) => !readme.includes(name))).toEqual([]);
     expect(readme).not.toContain('npx document-sync'); // npx would install a package with the name of the command
   });
 

@@ -59,6 +59,8 @@ function manifest(): object {
     exports: {
       '.': module('index'),
       './engine': module('engine/engine'),
+      './hocuspocus': module('adapters/hocuspocus'),
+      './automerge': module('adapters/automerge'),
     },
     bin: { 'document-sync': 'dist/cli.js' },
     files: ['dist'],
