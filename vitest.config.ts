@@ -11,7 +11,7 @@ export const LONG = [
   'test/stack/local/{kept,sam}.test.ts',
   'test/memory/simulation/planted-bugs.test.ts',
   'test/unit/api/limits.test.ts',
-  'test/unit/site/docs/{deployments,engine,receivers,replica,snippets}.test.ts',
+  'test/unit/site/docs/{deployments,receivers,replica,snippets}.test.ts',
 ];
 
 /** Slow files. They start first, so that a worker does not run one of them alone at the end. */

@@ -59,7 +59,9 @@ describe('the npm package', () => {
     );
     const imports = [...readme.matchAll(/from '(.+)';/g)].map(([, name]) => name);
     const modules = Object.keys(manifest.exports).map((path) => join(manifest.name, path));
-    expect(new Set(imports)).toEqual(new Set([...modules.filter((name) => !/automerge/.test(name)), '@hocuspocus/server']));
+    expect(new Set(imports)).toEqual(
+      new Set([...modules.filter((name) => !/automerge/.test(name)), '@hocuspocus/server']),
+    );
     expect(modules.filter((name) => !readme.includes(name))).toEqual([]);
     expect(readme).not.toContain('npx document-sync'); // npx would install a package with the name of the command
   });

@@ -1,7 +1,7 @@
 import { createEngine, type Engine, type EngineOptions, type Grant, keyOf } from '../engine/engine.ts';
 import { isClean, patiently } from './patience.ts';
 import { documentLog, type Snapshot, snapshotOf } from './published.ts';
-import { fieldsOfDocument, plainValue, type SharedDocument } from './yjs-fields.ts';
+import { fieldsOfDocument, isEmpty, plainValue, type SharedDocument } from './yjs-fields.ts';
 
 export interface DocumentSyncOptions<Document extends SharedDocument = SharedDocument> extends EngineOptions {
   /** Returns the fields of a document, in place of its default representation. */
@@ -95,8 +95,15 @@ export function documentSync<Document extends SharedDocument = SharedDocument>(o
       if (!grant || !connection.document.hasConnection(connection as never)) return;
       ids.set(connection, keep(engine, connection, grant, keyOf(documentName)));
     },
-    async afterLoadDocument({ document, documentName }: { document: object; documentName: string }): Promise<void> {
-      void publish(keyOf(documentName), read(document));
+    async afterLoadDocument({
+      document,
+      documentName,
+    }: {
+      document: SharedDocument;
+      documentName: string;
+    }): Promise<void> {
+      // A document that does not exist is empty. Without a storage, each one is, until a client sends its content.
+      if (!isEmpty(document)) void publish(keyOf(documentName), read(document));
     },
     async onStoreDocument({ document }: { document: object }): Promise<void> {
       stored.set(document, read(document));
@@ -105,7 +112,10 @@ export function documentSync<Document extends SharedDocument = SharedDocument>(o
       void publish(keyOf(documentName), stored.get(document) ?? read(document));
     },
     async onDestroy(): Promise<void> {
-      await (await starting).close();
+      await starting.then(
+        (engine) => engine.close(),
+        () => {},
+      );
     },
   };
 }

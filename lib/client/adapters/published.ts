@@ -37,7 +37,7 @@ export function documentLog(starting: Promise<Engine>, log: (message: string) =>
       if (fields) await (await starting).saved(key, fields);
       report(key, problems);
     } catch (error) {
-      report(key, [`the document is stored, but its change is not published yet: ${messageOf(error)}`]);
+      report(key, [`the document is stored, but its change is not published: ${messageOf(error)}`]);
     }
   };
 }

@@ -53,6 +53,8 @@ export function fieldsOfDocument({ share }: SharedDocument): Record<string, unkn
   return Object.fromEntries(fields);
 }
 
+export const isEmpty = (document: SharedDocument): boolean => Object.keys(fieldsOfDocument(document)).length === 0;
+
 /**
  * Replaces a shared type by plain values that can contain other shared types: a map by an object, a list by an array, a text by its
  * characters, and a fragment by the JSON of ProseMirror and Tiptap. Other values stay as they are.
@@ -67,7 +69,7 @@ export function plainValue(value: object): unknown {
   return untyped(value);
 }
 
-/** A subdocument has its own name and its own fields. */
+/** A document inside a document has its own name and its own fields. */
 const isDocument = (value: object): boolean => 'share' in value && 'clientID' in value;
 const isKnown = (type: object): boolean => [isText, isFragment, isMap, isList].some((is) => is(type));
 /** A root that the server has loaded but not defined has no type, only content. */

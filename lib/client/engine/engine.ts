@@ -13,6 +13,9 @@ export { keyOf } from './document-names.ts';
 export type { ConnectionOptions, Grant } from './grant.ts';
 export { exactNumbers } from './json-values.ts';
 
+/** Long enough for several renewals that the service throttles. */
+export const LEASE_SECONDS = 60;
+
 export interface EngineOptions extends Access {
   /**
    * A folder for the events that are not published yet, and for what earlier events contain. It must survive restarts, and belongs to one
@@ -50,7 +53,7 @@ export interface Engine {
 
 /** Connects a sync engine to the service: it verifies tokens, keeps connections and publishes changes. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { directory, nodeId = 'engine', leaseSeconds = 60, log = console.warn, ...access } = options;
+  const { directory, nodeId = 'engine', leaseSeconds = LEASE_SECONDS, log = console.warn, ...access } = options;
   const database = open(directory);
   const publisher = await publisherOf({
     ...access,

@@ -12,7 +12,7 @@ const native = JSON as unknown as {
 };
 
 /** The service accepts 200 levels in a request, and the text around a value has at most 6. */
-const MAX_DEPTH = 190;
+export const MAX_DEPTH = 190;
 const MAX_NAME_LENGTH = 1024;
 
 /**
@@ -56,8 +56,8 @@ export function jsonOf(
     return null;
   }
   const inner = new Set(path).add(value);
-  const plain = conversion.plain?.(value) ?? value;
-  if (plain !== value) return jsonOf(plain, conversion, path);
+  const plain = conversion.plain?.(value);
+  if (plain !== undefined) return jsonOf(plain, conversion, path);
   if ('toJSON' in value && typeof value.toJSON === 'function') return jsonOf(value.toJSON(), conversion, inner);
   if (Array.isArray(value)) return value.map((entry) => jsonOf(entry, conversion, inner) ?? null);
   return Object.fromEntries(membersOf(value, conversion, inner));

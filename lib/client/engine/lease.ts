@@ -82,7 +82,7 @@ export function engineLease({ leaseSeconds, log, newId, ...access }: LeaseOption
       else if (open.size > 0) schedule(periodMs);
     } catch (error) {
       const { message, retryAfterSeconds } = error as Error & { retryAfterSeconds?: number };
-      if (failures++ === 0) log(`The lease of the engine is not renewed: ${message}. It is repeated.`);
+      if (failures++ === 0) log(`The lease of the engine is not renewed, which is repeated: ${message}`);
       const backoffMs = 1000 * (retryAfterSeconds ?? 2 ** Math.min(failures, 6) * (0.25 + Math.random() / 4));
       schedule(Math.min(backoffMs, periodMs));
     }
@@ -124,7 +124,7 @@ export function engineLease({ leaseSeconds, log, newId, ...access }: LeaseOption
       await running;
       if (renewedAt === 0) return;
       await send(access, 'DELETE', path(), { timeoutMs: MAX_CLOSE_MS }).catch(({ message }) =>
-        log(`The lease of the engine is not closed: ${message}.`),
+        log(`The lease of the engine is not closed: ${message}`),
       );
     },
   };

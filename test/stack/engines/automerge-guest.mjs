@@ -1,6 +1,20 @@
-// Reports to the parent when its connection is open and when it has ended.
+import { Repo } from '@automerge/automerge-repo';
+import { WebSocketClientAdapter } from '@automerge/automerge-repo-network-websocket';
+
+// Edits a document with its token, and reports to the parent when the connection is open and when it has ended. Leaves at any message.
 process.once('disconnect', () => process.exit());
-const { url, token } = JSON.parse(process.argv[2]);
-const socket = new WebSocket(`${url}?token=${token}`);
-socket.addEventListener('open', () => process.send('connected'));
-socket.addEventListener('close', () => process.send('ended'));
+process.on('uncaughtException', () => process.send('rejected')); // the adapter throws the response of the server
+const { url, name, token, field } = JSON.parse(process.argv[2]);
+const adapter = new WebSocketClientAdapter(`${url}?token=${token}`, 60_000);
+const repo = new Repo({ network: [adapter] });
+adapter.on('peer-disconnected', () => process.send('ended'));
+repo.find(name).then(
+  (handle) => {
+    handle.change((document) => {
+      document[field] = 1;
+    });
+    process.send('connected');
+  },
+  () => process.send('unavailable'),
+);
+process.once('message', () => adapter.socket.close());

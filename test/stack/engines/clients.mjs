@@ -16,7 +16,7 @@ export async function runClients(connect) {
     edits[client.key] = [...(edits[client.key] ?? []), field];
     client.edit(field);
   }, 1000 / options.perSecond);
-  process.send('ready');
+  process.send(clients.map(({ key }) => key));
 
   const isDone = () =>
     clients.every(({ key, isAcknowledged, fields }) => {

@@ -104,7 +104,7 @@ describe('the lease of an engine', () => {
     lease.open(connection('b'));
     await pass(40);
     expect(sent().length).toBeGreaterThan(4);
-    expect(log).toEqual([`The lease of the engine is not renewed: ${reason}. It is repeated.`]);
+    expect(log).toEqual([`The lease of the engine is not renewed, which is repeated: ${reason}`]);
     state.status = 200;
     service.sent.length = 0;
     await pass(10);
@@ -160,7 +160,7 @@ describe('the lease of an engine', () => {
       ['PUT', 'e1', 1, []],
       ['DELETE', 'e1', undefined, undefined],
     ]);
-    expect(log).toEqual(['The lease of the engine is not closed: fetch failed.']);
+    expect(log).toEqual(['The lease of the engine is not closed: fetch failed']);
     const unused = await leased();
     await unused.lease.end();
     expect(unused.sent()).toEqual([]);

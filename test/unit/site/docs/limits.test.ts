@@ -3,6 +3,9 @@ import { expect, it } from 'vitest';
 import { settingsOf } from '../../../../infra/settings.ts';
 import { operations } from '../../../../lib/api/operations.ts';
 import { AUDIT_KEPT_MS } from '../../../../lib/audit/audit.ts';
+import { LEASE_SECONDS } from '../../../../lib/client/engine/engine.ts';
+import { MAX_DEPTH } from '../../../../lib/client/engine/json-values.ts';
+import { MAX_OUTAGE_SECONDS } from '../../../../lib/client/token-keys.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
 import { BUDGET_WINDOW_MS } from '../../../../lib/deliveries/budget.ts';
 import { NEXT_ADDRESS_MS } from '../../../../lib/deliveries/connect.ts';
@@ -56,8 +59,11 @@ const ofKey = [counted(MAX_KEY_LENGTH, 'character'), counted(MAX_SEGMENTS, 'segm
 const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: readonly string[]]>> = {
   concepts: [[retained]],
   'connect-engine': [
-    [replayed, kib(MAX_EVENT_BYTES)],
-    ['64 characters', '1 minute'],
+    [
+      ...[kib(MAX_EVENT_BYTES), counted(MAX_DEPTH, 'level')],
+      ...[minutes(LEASE_SECONDS * 1000), minutes(MAX_OUTAGE_SECONDS * 1000)],
+    ],
+    ['64 characters', '10 seconds', '12 seconds', '10,000 events'],
   ],
   conventions: [
     [
