@@ -19,7 +19,7 @@ interface Connection {
     addEventListener?(type: 'close', listener: (event: { code: number }) => void): void;
   };
   close(event?: { code: number; reason: string }): void;
-  onClose(callback: (document: never, event?: { code: number }) => void): unknown;
+  onClose(callback: (document: unknown, event?: { code: number }) => void): unknown;
   readOnly: boolean;
 }
 interface Authentication {

@@ -1,8 +1,8 @@
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyChange, fieldsOf, type Replica } from '../../../lib/client/replica.ts';
@@ -78,9 +78,9 @@ interface Engine {
 }
 
 /** Starts a program of the guide, behind a proxy that responds to its first request for the keys of tokens with 503. */
-async function startEngine({ directory, port }: Engine): Promise<ChildProcess> {
+async function startEngine({ directory, port }: Engine, target = access.baseUrl): Promise<ChildProcess> {
   let isFirst = true;
-  const baseUrl = await startProxy(access.baseUrl, {
+  const baseUrl = await startProxy(target, {
     response(answered, { path }) {
       if (path !== '/v1/tokens/keys' || !isFirst) return;
       isFirst = false;
@@ -362,6 +362,78 @@ it('represents each type of Automerge, and stores what it cannot publish', () =>
   expect(later.at(-1)).toMatchObject({ type: 'document.deleted' });
   expect(log).toContain(`${key}: the fields cannot be read, so changes are not published: no fields`);
   expect(stored).toContain('last');
+});
+
+it('has the types of the engines', () => {
+  const directory = mkdtempSync(join(home, 'types-'));
+  writeFileSync(
+    join(directory, 'types.mts'),
+    `
+    import { Repo } from '@automerge/automerge-repo';
+    import { WebSocketServerAdapter } from '@automerge/automerge-repo-network-websocket';
+    import { Server } from '@hocuspocus/server';
+    import { documentSync as automergeSync } from '@document-sync-service/client/automerge';
+    import { createEngine, exactNumbers, type Grant, keyOf } from '@document-sync-service/client/engine';
+    import { documentSync } from '@document-sync-service/client/hocuspocus';
+    import type * as Y from 'yjs';
+
+    const access = { baseUrl: 'https://api.example.com', credential: 'key', directory: './document-sync' };
+    new Server({ extensions: [documentSync(access)] });
+    new Server({ extensions: [documentSync({ ...access, fields: (document: Y.Doc) => ({ title: document.getText('title') }) })] });
+    new Server({ extensions: [documentSync({ ...access, address: ({ requestHeaders }) => requestHeaders.get('x-real-ip') ?? undefined })] });
+    // @ts-expect-error The directory is required.
+    documentSync({ baseUrl: '', credential: '' });
+
+    declare const sockets: ConstructorParameters<typeof WebSocketServerAdapter>[0];
+    const { shareConfig, start, verifyClient, ready } = automergeSync({ ...access, fields: ({ title }) => ({ title }) });
+    const network = new WebSocketServerAdapter(sockets);
+    const repo = new Repo({ network: [network], shareConfig });
+    start({ repo, sockets, network });
+    export const used = [verifyClient, ready];
+
+    const engine = await createEngine({ ...access, nodeId: 'mine', leaseSeconds: 30, log: (message) => console.log(message.length) });
+    const grant: Grant | null = await engine.authenticate('token', keyOf('a/b'), '203.0.113.7');
+    if (grant) engine.disconnected(engine.connected({ grant, onEnd: (reason: string) => console.log(reason) }), { lost: true });
+    await engine.saved('a', JSON.parse('{}', exactNumbers));
+    await engine.saved('a', null);
+`,
+  );
+  const options =
+    '--strict --noEmit --skipLibCheck --module nodenext --target es2023 --lib es2023,dom,dom.asynciterable';
+  const compiler = join(dirname(tarball), 'node_modules/.bin/tsc');
+  const { stdout } = spawnSync(compiler, [...options.split(' '), 'types.mts'], { cwd: directory, encoding: 'utf8' });
+  expect(stdout).toBe('');
+});
+
+it('keeps every digit, and shows no stack to a client: express', async () => {
+  const program = await prepare('express');
+  const engine = await startEngine(program);
+  const { token } = await program.mint();
+  const call = (method: string, path: string, body?: string) =>
+    fetch(`${program.url}/documents/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body }),
+    });
+  const exact = '{"id":219587039534784511,"large":1e400,"list":[1.0,-0]}';
+  const [name, key] = ['org:express:digits%2F1', 'org:express:digits~2F1'];
+  expect(await (await call('PATCH', name, exact)).text()).toBe(exact);
+  expect(await (await call('GET', name)).text()).toBe(exact);
+  await eventually(() =>
+    program.receiver.received.some(({ body }) => body.includes(`"fields":${exact}`) && body.includes(key)),
+  );
+  expect((await call('PATCH', name, '{"id":219587039534784512}')).status).toBe(200);
+  await eventually(() => program.receiver.received.some(({ body }) => body.includes('"new_value":219587039534784512')));
+  const invalid = await call('PATCH', name, '{"id":');
+  expect(invalid.status).toBe(400);
+  expect(await invalid.text()).not.toMatch(/node_modules|\bat /);
+  expect((await call('GET', 'org:other:a')).status).toBe(403);
+  expect((await call('GET', 'org:express:none')).status).toBe(404);
+  await kill(engine);
+  const offline = await startEngine(program, `http://127.0.0.1:${await freePort()}`);
+  const unavailable = await call('GET', name);
+  expect([unavailable.status, await unavailable.json()]).toEqual([503, { detail: 'Try again later.' }]);
+  await kill(offline);
 });
 
 it('reaches a verified webhook with the commands of the guide, in an empty folder', async () => {
