@@ -1,5 +1,6 @@
 import { createEngine, type Engine, type EngineOptions, type Grant } from '../engine/engine.ts';
-import { isClean, patiently } from './patience.ts';
+import { safely } from '../engine/log.ts';
+import { isLost, patiently } from './clients.ts';
 import { documentLog, snapshotOf } from './published.ts';
 
 export interface DocumentSyncOptions extends EngineOptions {
@@ -46,7 +47,7 @@ const tokenIn = ({ url = '' }: Request): string => new URLSearchParams(url.split
  */
 export function documentSync(options: DocumentSyncOptions) {
   const { fields = (document) => document, address = ({ socket }) => socket.remoteAddress, ...engineOptions } = options;
-  const { log = console.warn } = engineOptions;
+  const log = safely(engineOptions.log ?? console.warn);
   const starting = createEngine({ nodeId: 'automerge', ...engineOptions });
   starting.catch(() => {}); // `ready` and each connection report it
   const publish = documentLog(starting, log);
@@ -83,7 +84,7 @@ export function documentSync(options: DocumentSyncOptions) {
     socket.on('close', (closeCode) => {
       code = closeCode;
       clients.delete(socket);
-      if (id !== undefined) engine?.disconnected(id, { lost: !isClean(code) });
+      if (id !== undefined) engine?.disconnected(id, { lost: isLost(code) });
     });
     engine = await starting;
     const grant = await authenticate(request);

@@ -1,5 +1,5 @@
 import { createEngine, type Engine, type EngineOptions, type Grant, keyOf } from '../engine/engine.ts';
-import { isClean, patiently } from './patience.ts';
+import { isLost, patiently } from './clients.ts';
 import { documentLog, type Snapshot, snapshotOf } from './published.ts';
 import { fieldsOfDocument, isEmpty, plainValue, type SharedDocument } from './yjs-fields.ts';
 
@@ -10,7 +10,7 @@ export interface DocumentSyncOptions<Document extends SharedDocument = SharedDoc
   address?(request: { requestHeaders: Headers }): string | undefined;
 }
 
-/** The part of a connection of Hocuspocus 4 that the extension uses. */
+/** The parts of Hocuspocus 4 that the extension uses. */
 interface Connection {
   document: { hasConnection(connection: never): boolean };
   webSocket: {
@@ -22,10 +22,23 @@ interface Connection {
   onClose(callback: (document: unknown, event?: { code: number }) => void): unknown;
   readOnly: boolean;
 }
+interface Config {
+  readOnly: boolean;
+}
 interface Authentication {
   token: string;
   documentName: string;
   requestHeaders: Headers;
+  connectionConfig: Config;
+}
+interface Connected {
+  connection: Connection;
+  connectionConfig: Config;
+  documentName: string;
+}
+interface Loaded {
+  document: SharedDocument;
+  documentName: string;
 }
 
 const MAX_WAIT_MS = 20_000;
@@ -42,74 +55,69 @@ export function documentSync<Document extends SharedDocument = SharedDocument>(o
   const starting = createEngine({ nodeId: 'hocuspocus', ...engineOptions });
   starting.catch(() => {}); // `onListen` and each authentication report it
   const publish = documentLog(starting, engineOptions.log);
+  const read = (document: SharedDocument) => snapshotOf(() => fields(document as Document), plainValue);
   /** The content of each document when it was stored, which can be older than its current content. */
-  const stored = new WeakMap<object, Snapshot>();
-  /** The connections by the objects of Hocuspocus, and the grants until there is one. */
-  const ids = new WeakMap<object, string>();
-  const grants = new WeakMap<object, Grant>();
+  const stored = new WeakMap<SharedDocument, Snapshot>();
+  /** The grant of each connection, by an object that exists before it, and its id. */
+  const grants = new WeakMap<Config, Grant>();
+  const ids = new WeakMap<Connection, string>();
+  let isShared = false;
+
+  async function ready(): Promise<Engine> {
+    if (isShared)
+      throw new Error(
+        'documentSync cannot be used with Redis, because one process counts the revisions of a document.',
+      );
+    return starting;
+  }
 
   async function authenticate({ token, documentName, requestHeaders }: Authentication): Promise<Grant> {
-    const engine = await starting;
+    const engine = await ready();
     const deadline = Date.now() + MAX_WAIT_MS;
     const check = () => engine.authenticate(token, keyOf(documentName), address?.({ requestHeaders }));
     const grant = await patiently(check, () => Date.now() < deadline);
     if (!grant?.permissions.includes('read')) throw new Error(`The token does not allow ${documentName}.`);
     return grant;
   }
-  const read = (document: object) => snapshotOf(() => fields(document as Document), plainValue);
 
   return {
     extensionName: 'document-sync',
     /** It authenticates and reads before the other extensions. */
     priority: 1000,
-    async onListen(): Promise<void> {
-      await starting;
+    async onConfigure({ configuration }: { configuration: { extensions: object[] } }): Promise<void> {
+      isShared = configuration.extensions.some((extension) => extension.constructor.name === 'Redis');
     },
-    async onAuthenticate(request: Authentication & { connectionConfig: { readOnly: boolean } }): Promise<void> {
+    async onListen(): Promise<void> {
+      await ready();
+    },
+    async onAuthenticate(request: Authentication): Promise<void> {
       const grant = await authenticate(request);
       request.connectionConfig.readOnly = !grant.permissions.includes('write');
       grants.set(request.connectionConfig, grant);
     },
-    async onTokenSync({
-      connection,
-      connectionConfig,
-      ...request
-    }: Authentication & { connection: Connection; connectionConfig: { readOnly: boolean } }): Promise<void> {
+    async onTokenSync({ connection, ...request }: Authentication & { connection: Connection }): Promise<void> {
       const grant = await authenticate(request);
       connection.readOnly = !grant.permissions.includes('write');
-      connectionConfig.readOnly = connection.readOnly;
+      request.connectionConfig.readOnly = connection.readOnly;
       const id = ids.get(connection);
       if (id !== undefined) (await starting).renewed(id, grant);
     },
-    async connected({
-      connection,
-      connectionConfig,
-      documentName,
-    }: {
-      connection: Connection;
-      connectionConfig: object;
-      documentName: string;
-    }): Promise<void> {
+    async connected({ connection, connectionConfig, documentName }: Connected): Promise<void> {
       const engine = await starting;
       const grant = grants.get(connectionConfig);
       if (!grant || !connection.document.hasConnection(connection as never)) return;
       ids.set(connection, keep(engine, connection, grant, keyOf(documentName)));
     },
-    async afterLoadDocument({
-      document,
-      documentName,
-    }: {
-      document: SharedDocument;
-      documentName: string;
-    }): Promise<void> {
+    async afterLoadDocument({ document, documentName }: Loaded): Promise<void> {
       // A document that does not exist is empty. Without a storage, each one is, until a client sends its content.
-      if (!isEmpty(document)) void publish(keyOf(documentName), read(document));
+      const snapshot = snapshotOf(() => (isEmpty(document) ? null : fields(document as Document)), plainValue);
+      publish(keyOf(documentName), snapshot);
     },
-    async onStoreDocument({ document }: { document: object }): Promise<void> {
+    async onStoreDocument({ document }: Loaded): Promise<void> {
       stored.set(document, read(document));
     },
-    async afterStoreDocument({ document, documentName }: { document: object; documentName: string }): Promise<void> {
-      void publish(keyOf(documentName), stored.get(document) ?? read(document));
+    async afterStoreDocument({ document, documentName }: Loaded): Promise<void> {
+      publish(keyOf(documentName), stored.get(document) ?? read(document));
     },
     async onDestroy(): Promise<void> {
       await starting.then(
@@ -128,11 +136,12 @@ function keep(engine: Engine, connection: Connection, grant: Grant, document_key
     webSocket.close(RESET.code, RESET.reason);
   };
   const id = engine.connected({ grant, document_key, onEnd });
-  webSocket.addEventListener?.('close', ({ code }) => engine.disconnected(id, { lost: !isClean(code) }));
+  const closed = (code?: number) => engine.disconnected(id, { lost: isLost(code) });
+  webSocket.addEventListener?.('close', ({ code }) => closed(code));
   connection.onClose((_document, event) => {
-    const isBroken = event === undefined && webSocket.readyState !== OPEN; // the event of the socket has the code
-    if (!isBroken)
-      engine.disconnected(id, { lost: event !== undefined && (event.code === 1006 || event.code === 4408) });
+    // Hocuspocus finds a broken socket when it sends. The event of the socket has the code then.
+    const isFollowed = event === undefined && webSocket.readyState !== OPEN && webSocket.addEventListener !== undefined;
+    if (!isFollowed) closed(event?.code);
   });
   return id;
 }

@@ -88,7 +88,7 @@ export function documentPublisher({ store, publisher, origin, log }: Publication
     async saved(key: string, fields: Fields | null): Promise<void> {
       if (!isDocumentKey(key)) throw new RangeError(`${key} is not a valid document key, so no event can name it.`);
       waiting.set(key, { fields, savedAt: new Date().toISOString() });
-      await publish(key);
+      return publish(key);
     },
     end(): void {
       clearTimeout(timer);

@@ -8,6 +8,7 @@ import { documentPublisher, documentStore } from './documents.ts';
 import type { ConnectionOptions, Grant } from './grant.ts';
 import { fieldsOf } from './json-values.ts';
 import { engineLease } from './lease.ts';
+import { type Log, safely } from './log.ts';
 
 export { keyOf } from './document-names.ts';
 export type { ConnectionOptions, Grant } from './grant.ts';
@@ -27,7 +28,7 @@ export interface EngineOptions extends Access {
   /** Seconds without a renewal after which the service reports the connections as lost: 10 to 900, by default 60. */
   leaseSeconds?: number;
   /** Receives one sentence about each problem. The default is `console.warn`. */
-  log?: (message: string) => void;
+  log?: Log;
 }
 
 export interface Engine {
@@ -53,7 +54,14 @@ export interface Engine {
 
 /** Connects a sync engine to the service: it verifies tokens, keeps connections and publishes changes. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { directory, nodeId = 'engine', leaseSeconds = LEASE_SECONDS, log = console.warn, ...access } = options;
+  const {
+    directory,
+    nodeId = 'engine',
+    leaseSeconds = LEASE_SECONDS,
+    log: givenLog = console.warn,
+    ...access
+  } = options;
+  const log = safely(givenLog);
   const database = open(directory);
   const publisher = await publisherOf({
     ...access,
@@ -68,7 +76,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const documents = documentPublisher({ store: documentStore(database), publisher, origin: nodeId, log });
   const { prove, refresh } = tokenProofs(access);
   const lease = engineLease({ ...access, leaseSeconds, log, newId: () => crypto.randomUUID() });
-  const connections = openConnections({ lease, nodeId, refresh, log });
+  const { end, ...connections } = openConnections({ lease, nodeId, refresh, log });
   let closing: Promise<void> | undefined;
 
   return {
@@ -86,11 +94,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     ...connections,
     async saved(documentKey, fields) {
       const onLoss = (reason: string) => log(`A value of ${documentKey} is not published as it is: ${reason}.`);
-      await documents.saved(documentKey, fields && fieldsOf(fields, { onLoss }));
+      return documents.saved(documentKey, fields && fieldsOf(fields, { onLoss }));
     },
     close() {
       closing ??= (async () => {
-        connections.end();
+        end();
         await lease.end();
         await publisher.close();
         documents.end();

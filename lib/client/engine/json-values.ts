@@ -67,6 +67,8 @@ export function jsonOf(
 export function fieldsOf(document: unknown, conversion: Conversion): Fields {
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new TypeError('The fields of a document must be an object.');
+  if ('then' in document && typeof document.then === 'function')
+    throw new TypeError('The fields of a document must be an object, and no promise of one.');
   const fields = membersOf(document, conversion, new Set());
   const [kept, tooLong] = [fields.filter(hasShortName), fields.filter((field) => !hasShortName(field))];
   if (tooLong.length > 0) conversion.onLoss(`the name of a field has over ${MAX_NAME_LENGTH} characters`);

@@ -12,5 +12,5 @@ export async function patiently<Result>(check: () => Promise<Result>, isWaiting:
   }
 }
 
-/** A client that closes its connection sends 1000 or 1001, and a browser often no code (1005). Every other end is a loss. */
-export const isClean = (code: number | undefined): boolean => code === 1000 || code === 1001 || code === 1005;
+/** No close frame (1006), or no message for too long (4408 of Hocuspocus). Every other code states that one of both sides has closed. */
+export const isLost = (code: number | undefined): boolean => code === 1006 || code === 4408;
