@@ -37,13 +37,15 @@ export function tokenVerifier(options: TokenVerifierOptions) {
 export function tokenProofs({ maxCached = 10_000, ...access }: TokenVerifierOptions) {
   const currentKeys = tokenKeys(access);
   const askService = serviceVerifier(access, maxCached);
+  // An admin key signs tokens of both environments.
+  const environment = access.credential.startsWith('svc_test_') ? 'sandbox' : 'live';
 
   /** Returns `null` for any text that the service did not sign. */
   async function prove(token: string): Promise<Proof | null> {
     const parsed = parseToken(token);
     if (parsed?.algorithm === 'HS256') return (check) => askService(token, check);
     const claims = parsed?.algorithm === 'EdDSA' ? claimsIn(parsed) : null;
-    if (!parsed || !claims) return null;
+    if (!parsed || claims?.env !== environment) return null;
     let { keys } = await currentKeys();
     if (!keys.has(parsed.keyId)) ({ keys } = await currentKeys(1)); // the key can be newer than the set
     const key = keys.get(parsed.keyId);

@@ -69,6 +69,19 @@ describe('a token verifier', () => {
     expect(await tokenVerifier(service.access)(await tokenOf(service, content))).toEqual({ active: false });
   });
 
+  it.each([
+    ['svc_live_key', 'live', true],
+    ['svc_live_key', 'sandbox', false],
+    ['svc_admin_key', 'live', true],
+    ['svc_admin_key', 'sandbox', false],
+    ['svc_test_key', 'live', false],
+    ['svc_test_key', 'sandbox', true],
+  ])('with the key %s, accepts a token of %s: %s', async (credential, env, active) => {
+    const service = await fakeService();
+    const verifyToken = tokenVerifier({ ...service.access, credential });
+    expect(await verifyToken(await tokenOf(service, { claims: { env } }))).toMatchObject({ active });
+  });
+
   it('accepts no signature of another key, and no other notation of a token', async () => {
     const [service, other] = [await fakeService(), await fakeService()];
     const verifyToken = tokenVerifier(service.access);
