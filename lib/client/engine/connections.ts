@@ -21,16 +21,16 @@ export function openConnections({ lease, nodeId, refresh, log }: Options) {
   /** Checks each token again. Without a response of the service, connections stay open until their tokens expire. */
   async function check(): Promise<void> {
     let nextSeconds = MAX_SECONDS;
+    for (const [id, { grant }] of connections) if (Date.now() >= Date.parse(grant.expires_at)) end(id);
     try {
       await refresh().catch(() => {}); // a check throws if the keys are too old
       for (const [id, { grant }] of connections) {
-        const { active, allowed, cache_seconds } = hasExpired(grant) ? { active: false } : await grant.verifyAgain();
+        const { active, allowed, cache_seconds = MIN_SECONDS } = await grant.verifyAgain();
         if (!active || !allowed) end(id);
-        else nextSeconds = Math.min(nextSeconds, Math.max(MIN_SECONDS, cache_seconds ?? MIN_SECONDS));
+        else nextSeconds = Math.min(nextSeconds, Math.max(MIN_SECONDS, cache_seconds));
       }
       isUnknown = false;
     } catch (error) {
-      for (const [id, { grant }] of connections) if (hasExpired(grant)) end(id);
       if (!isUnknown) log(`Open connections stay without a check of their tokens: ${(error as Error).message}`);
       isUnknown = true;
     }
@@ -81,5 +81,3 @@ export function openConnections({ lease, nodeId, refresh, log }: Options) {
     },
   };
 }
-
-const hasExpired = ({ expires_at }: Grant): boolean => Date.now() >= Date.parse(expires_at);

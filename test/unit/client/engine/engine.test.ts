@@ -54,19 +54,20 @@ describe('an engine', () => {
     const ended: string[] = [];
     await pass(9.5);
     const id = engine.connected({ grant, document_key: 'org:acme:a', onEnd: () => ended.push('revoked') });
-    engine.connected({ grant: other, node_id: 'n', onEnd: () => ended.push('other') });
-    await pass(9.9);
-    expect(await engine.authenticate(await tokenOf(service), 'org:acme:a')).not.toBe(null); // keeps the keys fresh
+    const lost = engine.connected({ grant: other, node_id: 'n', onEnd: () => ended.push('other') });
+    await pass(0.6);
+    expect(await engine.authenticate(await tokenOf(service), 'org:acme:a')).not.toBe(null); // requests the keys again
     service.key.revoked_tokens = ['tok_1'];
     await pass(12);
     expect(ended).toEqual(['revoked']);
-    engine.disconnected(id, { lost: true });
+    for (const each of [id, lost, lost]) engine.disconnected(each, { lost: true });
     await pass(10);
     const changes = service.sentTo('/v1/engines/').flatMap(({ body }) => [...body.opened, ...body.closed]);
     expect(changes).toEqual([
       { id, node_id: 'engine', document_key: 'org:acme:a', user: 'u_1' },
-      { id: expect.any(String), node_id: 'n' },
+      { id: lost, node_id: 'n' },
       { id },
+      { id: lost, lost: true },
     ]);
   });
 
@@ -118,6 +119,7 @@ describe('an engine', () => {
     await first.engine.saved('org:a', { map: { y: 2, x: 1 }, id: '10', title: 'A' });
     await first.engine.saved('org:a', { title: 'B', map: { x: 1, y: 2 }, id: 10n });
     await pass(1);
+    expect(service.published).toHaveLength(2);
     await first.engine.close();
     const { engine } = await start(service, { directory: first.directory });
     await engine.saved('org:a', { title: 'B', map: { y: 2, x: 1 }, id: 10n });
