@@ -75,7 +75,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   });
   const documents = documentPublisher({ store: documentStore(database), publisher, origin: nodeId, log });
   const { prove, refresh } = tokenProofs(access);
-  const lease = engineLease({ ...access, leaseSeconds, log, newId: () => crypto.randomUUID() });
+  const lease = engineLease({ ...access, leaseSeconds, log, engineId: crypto.randomUUID() });
   const { end, ...connections } = openConnections({ lease, nodeId, refresh, log });
   let closing: Promise<void> | undefined;
 

@@ -10,10 +10,11 @@ export interface OpenConnection {
 }
 
 export interface LeaseOptions extends Access {
+  /** New for each start of the process, so that the end of an earlier one is reported. */
+  engineId: string;
   /** How long the service waits for a renewal before it reports every open connection as lost. */
   leaseSeconds: number;
   log(message: string): void;
-  newId(): string;
 }
 
 /** Changes in one request. */
@@ -26,51 +27,43 @@ const MAX_CLOSE_MS = 5000;
  * Keeps the lease of a sync engine with its open connections. One request renews it and contains the changes since the last one, so its
  * cost depends on the changes and not on the number of connections. No connection, no requests.
  */
-export function engineLease({ leaseSeconds, log, newId, ...access }: LeaseOptions) {
+export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOptions) {
   const open = new Map<string, OpenConnection>();
   /** The connections that the service does not know yet, and those that have closed since. */
-  let opened = new Map<string, OpenConnection>();
-  let closed = new Map<string, { id: string; lost?: true }>();
+  const opened = new Map<string, OpenConnection>();
+  const closed = new Map<string, { id: string; lost?: true }>();
   /** The opened connections that the service may know, because they were in a request. */
   const sent = new Set<string>();
-  let engine = newId();
-  let renewedAt = 0;
+  /** When the service opened the lease, as it says. */
+  let openedAt: string | undefined;
   let failures = 0;
   let timer: { at: number; handle: ReturnType<typeof setTimeout> } | undefined;
   let running = Promise.resolve();
   let isEnded = false;
+  const path = `/v1/engines/${engineId}`;
   const periodMs = (1000 * leaseSeconds) / RENEWALS;
-  const path = () => `/v1/engines/${engine}`;
-
-  /** The service has reported the connections of an expired lease as lost, so the open ones get a new lease. */
-  function replaceExpired(now: number): void {
-    if (renewedAt === 0 || now - renewedAt < 1000 * leaseSeconds) return;
-    engine = newId();
-    renewedAt = 0;
-    opened = new Map(open);
-    closed = new Map();
-    sent.clear();
-  }
 
   async function renew(): Promise<void> {
-    const startedAt = Date.now();
-    replaceExpired(startedAt);
     const openings = [...opened.values()].slice(0, MAX_CHANGES);
     const isComplete = openings.length === opened.size; // a connection must be opened before it is closed
     const closings = isComplete ? [...closed.values()].slice(0, MAX_CHANGES - openings.length) : [];
     const body = JSON.stringify({ lease_seconds: leaseSeconds, opened: openings, closed: closings });
     for (const { id } of openings) sent.add(id);
-    const { response, text } = await send(access, 'PUT', path(), { body, timeoutMs: periodMs });
+    const { response, text } = await send(access, 'PUT', path, { body, timeoutMs: periodMs });
     if (!response.ok) {
       const error = new Error(reasonOf(response.status, problemIn(text)));
       throw Object.assign(error, { retryAfterSeconds: retryAfterOf(response) });
     }
-    renewedAt = startedAt;
+    const { opened_at } = JSON.parse(text) as { opened_at: string }; // throws for the page of a proxy
     for (const { id } of openings) opened.delete(id);
     for (const { id } of closings) {
       closed.delete(id);
       sent.delete(id);
     }
+    // A lease that has expired starts again without its connections, which the service has reported.
+    if (openedAt !== undefined && opened_at !== openedAt)
+      for (const [id, connection] of open) if (!openings.includes(connection)) opened.set(id, connection);
+    openedAt = opened_at;
   }
 
   async function run(): Promise<void> {
@@ -102,7 +95,9 @@ export function engineLease({ leaseSeconds, log, newId, ...access }: LeaseOption
 
   /** The first connection starts the lease. Later changes wait for the next renewal, unless they fill a request. */
   const changed = (): void =>
-    schedule(opened.size + closed.size >= MAX_CHANGES ? 0 : Math.min(renewedAt === 0 ? 100 : periodMs, periodMs));
+    schedule(
+      opened.size + closed.size >= MAX_CHANGES ? 0 : Math.min(openedAt === undefined ? 100 : periodMs, periodMs),
+    );
 
   return {
     open(connection: OpenConnection): void {
@@ -122,8 +117,8 @@ export function engineLease({ leaseSeconds, log, newId, ...access }: LeaseOption
       isEnded = true;
       clearTimeout(timer?.handle);
       await running;
-      if (renewedAt === 0) return;
-      await send(access, 'DELETE', path(), { timeoutMs: MAX_CLOSE_MS }).catch(({ message }) =>
+      if (openedAt === undefined) return;
+      await send(access, 'DELETE', path, { timeoutMs: MAX_CLOSE_MS }).catch(({ message }) =>
         log(`The lease of the engine is not closed: ${message}`),
       );
     },

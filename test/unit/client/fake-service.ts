@@ -25,6 +25,8 @@ export async function fakeService({
     sent: [] as Sent[],
     published: [] as NewEvent[],
     legacy: { active: false } as object,
+    /** When the lease of the engine started. */
+    openedAt: 'first',
   };
 
   function respond({ method, path, body, headers }: Sent): Response {
@@ -36,7 +38,7 @@ export async function fakeService({
     }
     if (path === '/v1/tokens/verify') return Response.json(service.legacy);
     if (path.startsWith('/v1/engines/'))
-      return method === 'PUT' ? Response.json({}) : new Response(null, { status: 204 });
+      return method === 'PUT' ? Response.json({ opened_at: service.openedAt }) : new Response(null, { status: 204 });
     service.published.push(...body.events);
     return Response.json({ data: [] }, { status: 202 });
   }
