@@ -1,3 +1,4 @@
+import { requireFunction } from '../arguments.ts';
 import { createEngine, type Engine, type EngineOptions, type Grant } from '../engine/engine.ts';
 import { safely } from '../engine/log.ts';
 import { isLost, patiently } from './clients.ts';
@@ -48,6 +49,8 @@ const tokenIn = ({ url = '' }: Request): string => new URLSearchParams(url.split
 export function documentSync(options: DocumentSyncOptions) {
   const { fields = (document) => document, address = ({ socket }) => socket.remoteAddress, ...engineOptions } = options;
   const log = safely(engineOptions.log ?? console.warn);
+  requireFunction('fields', options.fields);
+  requireFunction('address', options.address);
   const starting = createEngine({ nodeId: 'automerge', ...engineOptions });
   starting.catch(() => {}); // `ready` and each connection report it
   const publish = documentLog(starting, log);

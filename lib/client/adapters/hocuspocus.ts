@@ -1,3 +1,4 @@
+import { requireFunction } from '../arguments.ts';
 import { createEngine, type Engine, type EngineOptions, type Grant, keyOf } from '../engine/engine.ts';
 import { isLost, patiently } from './clients.ts';
 import { documentLog, type Snapshot, snapshotOf } from './published.ts';
@@ -52,6 +53,8 @@ const OPEN = 1;
  */
 export function documentSync<Document extends SharedDocument = SharedDocument>(options: DocumentSyncOptions<Document>) {
   const { fields = fieldsOfDocument, address, ...engineOptions } = options;
+  requireFunction('fields', options.fields);
+  requireFunction('address', address);
   const starting = createEngine({ nodeId: 'hocuspocus', ...engineOptions });
   starting.catch(() => {}); // `onListen` and each authentication report it
   const publish = documentLog(starting, engineOptions.log);

@@ -213,11 +213,25 @@ describe('an engine', () => {
     writeFileSync(
       program,
       `import { createEngine } from '${source}';
-      await createEngine({ baseUrl: '', credential: '', directory: process.argv[2] }).catch(({ message }) => console.log(message));`,
+      await createEngine({ baseUrl: 'https://api.example.com', credential: 'key', directory: process.argv[2] }).catch(({ message }) => console.log(message));`,
     );
     expect(spawnSync(process.execPath, [program, directory], { encoding: 'utf8' }).stdout).toBe(
       `The directory ${directory} cannot be used: another process uses it. Each process of an engine needs its own directory and its own documents.\n`,
     );
+  });
+
+  it.each<[object, string]>([
+    [{ credential: undefined }, 'Pass credential as an API key or a scoped token'],
+    [{ directory: '' }, "Pass directory as the path of a folder, such as './document-sync', not empty text"],
+    [{ nodeId: 7 }, 'Pass nodeId as text, not 7'],
+    [{ leaseSeconds: 9 }, 'Pass leaseSeconds as a whole number from 10 to 900, not 9'],
+    [{ leaseSeconds: 901 }, 'Pass leaseSeconds as a whole number'],
+    [{ leaseSeconds: '60' }, 'Pass leaseSeconds as a whole number'],
+    [{ log: 'console' }, 'Pass log as a function'],
+  ])('says what to pass instead of %o', async (options, message) => {
+    const { access } = await fakeService();
+    const given = { ...access, directory: folder(), ...options } as unknown as EngineOptions;
+    await expect(createEngine(given)).rejects.toThrow(message);
   });
 
   it('closes its connections without a loss, once', async () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { settingsOf } from '../../../../infra/settings.ts';
 import { operations } from '../../../../lib/api/operations.ts';
 import { AUDIT_KEPT_MS } from '../../../../lib/audit/audit.ts';
-import { LEASE_SECONDS } from '../../../../lib/client/engine/engine.ts';
+import { LEASE_SECONDS } from '../../../../lib/client/engine/engine-types.ts';
 import { MAX_DEPTH } from '../../../../lib/client/engine/json-values.ts';
 import { MAX_OUTAGE_SECONDS } from '../../../../lib/client/token-keys.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../../../lib/deliveries/attempt.ts';
