@@ -18,7 +18,7 @@ const GATHERING = Duration.seconds(2);
 /** Concurrent batches of checks. */
 const MAX_CHECKS = 20;
 
-/** Connection leases. Delayed messages check whether a lease has expired. */
+/** The leases of connections and of engines. Delayed messages check whether a lease has expired. */
 export class Connections extends Construct {
   readonly checks: Queue;
   readonly check: BundledFunction;
@@ -33,7 +33,8 @@ export class Connections extends Construct {
     });
     const maxConcurrency = Math.min(MAX_CHECKS, settings.deliverConcurrency);
     consumeQueue(this.checks, this.check, { maxConcurrency, maxBatchingWindow: GATHERING });
-    table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], EVENT: ['put'] });
+    const ENGINE = ['get', 'query', 'put', 'delete'] as const;
+    table.grant(this.check, { CONNECTION: ['get', 'put', 'delete'], ENGINE, EVENT: ['put'] });
     this.grantSchedule(this.check);
   }
 

@@ -48,6 +48,7 @@ export type ItemKind =
   | 'REVISIONS'
   | 'CHANGES'
   | 'CONNECTION'
+  | 'ENGINE'
   | 'SYNC'
   | 'IDEMPOTENCY'
   | 'DELETION'

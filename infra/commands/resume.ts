@@ -9,6 +9,7 @@ import { pageMessage, type RecoveryRecord } from '../../lib/deliveries/recovery-
 import { UNDER_WAY } from '../../lib/deliveries/retry-schedule.ts';
 import type { ItemKind } from '../../lib/deployment.ts';
 import type { CheckMessage, ConnectionRecord } from '../../lib/documents/connections.ts';
+import type { EngineCheck, EngineRecord } from '../../lib/documents/engines.ts';
 import type { Space } from '../../lib/space.ts';
 import { UserError } from '../user-error.ts';
 import type { Shell } from './command.ts';
@@ -28,7 +29,7 @@ const MESSAGES = 10;
  *   function then queues the retry for the time when it is due.
  * - A run without an attempt gets its first message.
  * - Events since `sinceMs` pass the fan-out again, because the copied table contains no sign of messages before the first attempt.
- * - Each connection gets a check.
+ * - Each connection, and each lease of an engine, gets a check.
  * - Each recovery that had not ended gets the message of its next page.
  */
 export async function resume(shell: Shell, service: Deployment, sinceMs: number) {
@@ -49,10 +50,15 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
       const [, webhookId = ''] = String(item.pk?.S).split('#');
       running.push({ ...(unmarshall(item) as RecoveryRecord), webhookId });
     }
-    const checks = itemsOf('CONNECTION').map((item) => {
+    const ofConnections = itemsOf('CONNECTION').map((item) => {
       const { id, projectId, environment } = unmarshall(item) as ConnectionRecord;
       return { connectionId: id, projectId, environment };
     });
+    const ofEngines = itemsOf('ENGINE').map((item) => {
+      const { id, session, projectId, environment } = unmarshall(item) as EngineRecord;
+      return { engineId: id, session, projectId, environment };
+    });
+    const checks = [...ofConnections, ...ofEngines];
     await send(shell, service.checksUrl, checks);
     connections += checks.length;
     failed += await fanOutAgain(shell, service, itemsOf('EVENT'));
@@ -76,9 +82,10 @@ export async function resume(shell: Shell, service: Deployment, sinceMs: number)
   return { deliveries: deliveries.length, recoveries: pages.length, events, connections };
 }
 
-/** Webhooks, connections, deliveries under way, recoveries without an end, and events since a time. */
+/** Webhooks, connections, leases of engines, deliveries under way, recoveries without an end, and events since a time. */
 const WAITING = {
-  FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection) OR (begins_with(pk, :event) AND #at >= :since)
+  FilterExpression: `begins_with(pk, :hooks) OR begins_with(pk, :connection)
+    OR (begins_with(pk, :engine) AND attribute_exists(checkAt)) OR (begins_with(pk, :event) AND #at >= :since)
     OR (begins_with(pk, :hook) AND #status IN (:pending, :retrying))
     OR (begins_with(pk, :recovery) AND attribute_not_exists(endedAt))`,
   ExpressionAttributeNames: { '#at': 'at', '#status': 'status' },
@@ -88,6 +95,7 @@ const WAITING_VALUES = {
   ':hook': 'HOOK#',
   ':recovery': 'RECOVERY#',
   ':connection': 'CONNECTION#',
+  ':engine': 'ENGINE#',
   ':event': 'EVENT#',
   ':pending': UNDER_WAY[0],
   ':retrying': UNDER_WAY[1],
@@ -117,13 +125,13 @@ async function markUnqueued(
 async function send(
   { client }: Shell,
   QueueUrl: string,
-  messages: readonly (QueueMessage | CheckMessage)[],
+  messages: readonly (QueueMessage | CheckMessage | EngineCheck)[],
 ): Promise<void> {
   for (const some of parts(messages, MESSAGES)) {
     const Entries = some.map((message, i) => ({
       Id: String(i),
       MessageBody: JSON.stringify(message),
-      ...(!('connectionId' in message) && { MessageGroupId: groupOf(message) }),
+      ...(!('connectionId' in message || 'engineId' in message) && { MessageGroupId: groupOf(message) }),
     }));
     const { Failed = [] } = await client(SQSClient).send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     if (Failed.length > 0)

@@ -33,6 +33,8 @@ import type { Space } from '../space.ts';
  *   revisions by prefix   Query     REVISIONS#<prj>#<env>    begins_with(<prefix>)   (small, written with their documents)
  *   recent changes        Query     CHANGES#<prj>#<env>#<partition> <time>#<document_key>   (documents/change-log.ts)
  *   connection            GetItem   CONNECTION#<prj>#<env>#<partition>    <id>
+ *   lease of an engine    GetItem   ENGINE#<prj>#<env>#<partition>        <engine>
+ *   its connections       Query     ENGINE#<prj>#<env>#<partition>        <engine>#<session>#<id>
  *   sync cycle            GetItem   SYNC#<prj>#<env>#<partition>          <syn>      (written once, and at its end)
  *   result of a push      GetItem   SYNC#<prj>#<env>#<partition>          <syn>#PUSH#<page>#<position>
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<partition>   <hash>
@@ -77,6 +79,9 @@ export const itemKey = {
   revision: (space: Space, documentKey: string) => key('REVISIONS', spaceOf(space), documentKey),
   change: (space: Space, partition: string, entry: string) => key('CHANGES', `${spaceOf(space)}#${partition}`, entry),
   connection: (space: Space, id: string) => key('CONNECTION', spread(space, id), id),
+  engine: (space: Space, id: string) => key('ENGINE', spread(space, id), id),
+  engineConnection: (space: Space, engineId: string, session: string, id: string) =>
+    key('ENGINE', spread(space, id), `${engineId}#${session}#${id}`),
   sync: (space: Space, id: string) => key('SYNC', spread(space, id), id),
   push: (space: Space, syncId: string, page: number, position: number) =>
     key('SYNC', spread(space, syncId), `${syncId}#PUSH#${page}#${position}`),
@@ -103,6 +108,9 @@ const spread = (space: Space, id: string): string => `${spaceOf(space)}#${partit
 /** The ends of the partition keys of such items in a space. */
 export const spreadPartitions = (space: Space): string[] =>
   partitions(SPREAD_PARTITIONS).map((each) => `${spaceOf(space)}#${each}`);
+
+/** The partitions of the connections of all engines of a space. */
+export const enginePartitions = (space: Space): string[] => spreadPartitions(space).map((end) => `ENGINE#${end}`);
 
 const partition = (bucket: number): string => ID_ALPHABET[bucket] as string;
 

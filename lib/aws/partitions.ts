@@ -3,7 +3,7 @@ import { changePartitions } from '../documents/change-log.ts';
 import { partitionsOf } from '../events/placement.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { itemKey, logPartitions, spreadPartitions } from './items.ts';
+import { enginePartitions, itemKey, logPartitions, spreadPartitions } from './items.ts';
 
 type Partitions = (id: string) => readonly string[];
 /** The partitions of a kind of item, by the id of their project or of their webhook. `null`: see the comment. */
@@ -35,6 +35,7 @@ const PLACES: Readonly<Record<ItemKind, Place>> = {
   REVISIONS: { ofProject: inSpaces((space) => [itemKey.revision(space, '').pk]) },
   CHANGES: { ofProject: inSpaces((space) => changePartitions().map((each) => itemKey.change(space, each, '').pk)) },
   CONNECTION: spreadOver('CONNECTION'),
+  ENGINE: { ofProject: inSpaces(enginePartitions) },
   SYNC: spreadOver('SYNC'),
   IDEMPOTENCY: spreadOver('IDEMPOTENCY'),
   HOOK: { ofWebhook: (id) => logPartitions().map((each) => itemKey.deliveryIn(id, each, '').pk) },

@@ -7,6 +7,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { putEvent } from '../events/store.ts';
 import { fairGroupOf, type Space } from '../space.ts';
 import type { CheckMessage, ConnectionRecord } from './connections.ts';
+import type { EngineCheck, EngineSweep } from './engines.ts';
 
 /** The table deletes an expired connection without a check after a day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -50,9 +51,9 @@ export function connections(table: Table) {
   };
 }
 
-/** Schedules checks of connections. Their messages arrive at least once. */
+/** Schedules checks of connections and engines. Their messages arrive at least once. */
 export function checkQueue(runtime: Pick<Runtime, 'variables' | 'client'>) {
   const { send } = queue(runtime, 'CHECKS_QUEUE_URL');
-  return (body: CheckMessage, delaySeconds: number): Promise<void> =>
+  return (body: CheckMessage | EngineCheck | EngineSweep, delaySeconds: number): Promise<void> =>
     send({ body, group: fairGroupOf(body), delaySeconds });
 }

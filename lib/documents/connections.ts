@@ -12,10 +12,10 @@ import { DocumentKey } from './document.ts';
 
 /** The maximum lease in seconds, which is the maximum delay of a queue. */
 export const MAX_LEASE_SECONDS = 900;
-const MIN_LEASE_SECONDS = 10;
+export const MIN_LEASE_SECONDS = 10;
 const DEFAULT_LEASE_SECONDS = 300;
 
-const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
+export const ConnectionId = v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/));
 
 export const connectionParameter: PathParameter = {
   resource: 'connection',
@@ -119,13 +119,16 @@ export function connectionResource(record: ConnectionRecord): v.InferOutput<type
 
 export const isLapsed = ({ expiresAt }: ConnectionRecord, nowMs: number): boolean => nowMs >= expiresAt;
 
-export function lostEvent(record: ConnectionRecord, now: number, random: Random): StoredEvent {
+/** What an event about a lost connection needs. */
+type LostConnection = Omit<ConnectionRecord, 'owner' | 'leaseSeconds' | 'checkAt'>;
+
+export function lostEvent(record: LostConnection, now: number, random: Random): StoredEvent {
   const { projectId, environment } = record;
   return newEvent({ projectId, environment, at: now, type: 'connection.lost', data: lostData(record) }, random);
 }
 
 /** `data` of `connection.lost`. */
-function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expiresAt }: ConnectionRecord) {
+function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expiresAt }: LostConnection) {
   return {
     connection_id: publicIdOf(id),
     node_id: nodeId,

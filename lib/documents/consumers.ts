@@ -6,17 +6,31 @@ import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
 import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import { CheckMessage, isLapsed, lostEvent, MAX_LEASE_SECONDS } from './connections.ts';
+import { endingOf, engines as enginesIn } from './engine-store.ts';
+import { EngineCheck, EngineSweep, isOver } from './engines.ts';
 
-/** Consumes checks of connections. The queue delays each message until the lease should have ended. */
+const AnyCheck = v.union([CheckMessage, EngineCheck, EngineSweep]);
+
+/** Consumes checks of connections and of engines. The queue delays each check until the lease should have ended. */
 export function checkConsumer(backend: Backend) {
   const { log, reportFailure } = backend;
   const check = checking(backend);
+  const [checkEngine, sweep] = [engineChecking(backend), sweeping(backend)];
   return consume<SQSRecord>(EventType.SQS, {
     reportFailure,
     async handle({ body }) {
-      const message = v.parse(CheckMessage, JSON.parse(body));
-      const result = await check(message);
-      log.info('connection.checked', { connection_id: message.connectionId, project_id: message.projectId, result });
+      const message = v.parse(AnyCheck, JSON.parse(body));
+      const { projectId: project_id } = message;
+      if ('connectionId' in message) {
+        const result = await check(message);
+        log.info('connection.checked', { connection_id: message.connectionId, project_id, result });
+      } else if ('partition' in message) {
+        const connections = await sweep(message);
+        log.info('engine.swept', { engine_id: message.engineId, project_id, connections });
+      } else {
+        const result = await checkEngine(message);
+        log.info('engine.checked', { engine_id: message.engineId, project_id, result });
+      }
     },
     describe: ({ messageId }) => ['connection.check_failed', { message_id: messageId }],
   });
@@ -45,4 +59,48 @@ function checking({ table, clock, random, ...runtime }: Backend) {
       await connections.put(record, { ...record, checkAt: expiresAt }, []);
       return 'open';
     });
+}
+
+/**
+ * Ends the session of a lease that has expired, or schedules another check of one that was renewed. A session that has ended already is
+ * ended again, because the function that did it may have stopped before it queued the removal of the connections.
+ */
+function engineChecking({ table, clock, ...runtime }: Backend) {
+  const engines = enginesIn(table);
+  const send = checkQueue(runtime);
+  const end = endingOf(table, send);
+  return ({ engineId, session, checkAt, ...space }: EngineCheck): Promise<'gone' | 'open' | 'ended'> =>
+    optimistically(async () => {
+      const record = await engines.get(space, engineId);
+      if (record?.session !== session) return 'gone';
+      const now = clock();
+      // In a copied table, the messages that were queued are gone.
+      const found = checkAt === undefined ? { ...record, isSwept: undefined } : record;
+      if (isOver(record, now)) return (await end(found, 'lost')) ? 'ended' : undefined;
+      if (checkAt !== undefined && record.checkAt > checkAt) return 'open'; // outdated
+      const { expiresAt } = record;
+      const secondsLeft = Math.ceil((expiresAt - now) / 1000);
+      const next = { engineId, session, ...space, checkAt: expiresAt };
+      await send(next, Math.min(secondsLeft, MAX_LEASE_SECONDS));
+      await engines.put(record, { ...record, checkAt: expiresAt });
+      return 'open';
+    });
+}
+
+/** Removes connections of an ended session, and queues itself if there are more. Returns their number. */
+function sweeping({ table, clock, random, ...runtime }: Backend) {
+  const engines = enginesIn(table);
+  const send = checkQueue(runtime);
+  return async (message: EngineSweep): Promise<number> => {
+    const { partition, lost, ...session } = message;
+    const { connections, isLast } = await engines.inPartition(session, partition);
+    if (lost) await engines.lose(session, connections, lost, clock(), random);
+    else
+      await engines.close(
+        session,
+        connections.map(({ id }) => id),
+      );
+    if (!isLast) await send(message, 0);
+    return connections.length;
+  };
 }

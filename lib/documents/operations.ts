@@ -10,6 +10,7 @@ import {
   PatchDocument,
   PutDocument,
 } from './document.ts';
+import { EngineResource, engineParameter, RenewEngine } from './engines.ts';
 import { documentRoutes } from './routes.ts';
 import { SyncCycle, SyncResult } from './sync.ts';
 
@@ -103,5 +104,17 @@ export const documentOperations = operations(documentRoutes, {
     summary: 'Close a connection',
     responses: { 204: null },
     problems: ['conflict'],
+  },
+  renewEngine: {
+    parameters: { id: engineParameter },
+    summary: 'Open or renew the lease of a sync engine, and open and close its connections',
+    body: RenewEngine,
+    maxBodyBytes: MAX_BODY_BYTES,
+    responses: { 200: EngineResource },
+  },
+  closeEngine: {
+    parameters: { id: engineParameter },
+    summary: 'Close a sync engine and its connections without events',
+    responses: { 204: null },
   },
 });

@@ -1,8 +1,9 @@
-import { READERS, type Routes, WRITERS_AND_TOKENS } from '../http/route.ts';
+import { READERS, type Routes, WRITERS, WRITERS_AND_TOKENS } from '../http/route.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;
 const writes = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['write'] } as const;
 const connections = { function: 'documents', callers: WRITERS_AND_TOKENS, permissions: ['read'] } as const;
+const engines = { function: 'documents', callers: WRITERS, permissions: [] } as const;
 
 export const documentRoutes = {
   listDocuments: { ...reads, method: 'GET', path: '/v1/documents' },
@@ -13,4 +14,6 @@ export const documentRoutes = {
   sync: { ...reads, permissions: ['read', 'write'], method: 'POST', path: '/v1/sync' },
   renewConnection: { ...connections, method: 'PUT', path: '/v1/connections/{id}' },
   closeConnection: { ...connections, method: 'DELETE', path: '/v1/connections/{id}' },
+  renewEngine: { ...engines, method: 'PUT', path: '/v1/engines/{id}' },
+  closeEngine: { ...engines, method: 'DELETE', path: '/v1/engines/{id}' },
 } as const satisfies Routes;

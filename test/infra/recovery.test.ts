@@ -228,6 +228,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
     { ...itemKey.recovery('whk_1'), id: 'rec_1', page: 3 },
     { ...itemKey.recovery('whk_gone'), id: 'rec_2', page: 0 },
     ...Array(11).fill({ ...itemKey.connection(OTHER, 'con_1'), id: 'con_1', ...OTHER }),
+    { ...itemKey.engine(OTHER, 'engine-1'), id: 'engine-1', session: 's', ...OTHER },
     delivery('whk_2', 'evt_2', 1, 0, 'schedule', 'redelivery'),
     delivery('whk_2', 'evt_3', 0, 4),
     itemKey.webhook(OTHER, 'whk_2'),
@@ -268,7 +269,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
       return {};
     },
   };
-  const stdout = 'Queued 3 deliveries in progress, 1 recoveries, 1 events and 11 checks of connections.\n';
+  const stdout = 'Queued 3 deliveries in progress, 1 recoveries, 1 events and 12 checks of connections.\n';
   const resume = ['--resume', '--events', '30'];
   expect(await restore(operations, ...resume)).toEqual({ status: 0, stdout, stderr: '' });
   expect(updated).toEqual([
@@ -278,6 +279,7 @@ it('queues the work that waited, also of a delivery that has changed since', asy
   const queue = 'output DeliveriesQueue';
   expect(sent).toEqual([
     ...Array(11).fill(['output ChecksQueue', undefined, { connectionId: 'con_1', ...OTHER }]),
+    ['output ChecksQueue', undefined, { engineId: 'engine-1', session: 's', ...OTHER }],
     ['output FanOutFunction', marshall(event)],
     [
       queue,

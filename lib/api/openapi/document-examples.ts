@@ -56,4 +56,18 @@ export const documentExamples: Readonly<Partial<Record<OperationOf<'documents'>,
       expires_at: at(90),
     },
   },
+  renewEngine: {
+    body: {
+      lease_seconds: 30,
+      opened: [{ id: 'socket-8', node_id: 'laptop', document_key: EXAMPLE_IDS.document, user: 'user-7' }],
+      closed: [{ id: 'socket-3' }, { id: 'socket-5', lost: true }],
+    },
+    response: {
+      engine_id: EXAMPLE_IDS.engine,
+      lease_seconds: 30,
+      opened_at: at(0),
+      last_seen_at: at(50),
+      expires_at: at(80),
+    },
+  },
 };

@@ -1,5 +1,6 @@
 import { connectionParameter } from '../../documents/connections.ts';
 import { documentParameter } from '../../documents/document.ts';
+import { engineParameter } from '../../documents/engines.ts';
 import { eventParameter } from '../../events/event.ts';
 import { keyParameter } from '../../keys/key.ts';
 import { tokenParameter } from '../../keys/revoked-tokens.ts';
@@ -14,4 +15,5 @@ export const EXAMPLE_IDS = {
   recovery: 'rec_01KG9Y5B6H7J8K9MNPQRSTVWXY',
   document: documentParameter.example,
   connection: connectionParameter.example,
+  engine: engineParameter.example,
 } as const;

@@ -63,7 +63,7 @@ describe('an operation', () => {
 });
 
 /** Operations that create their resource if it does not exist, or compare it with their body. */
-const OTHERS: readonly Protected[] = ['putDocument', 'patchDocument', 'renewConnection'];
+const OTHERS: readonly Protected[] = ['putDocument', 'patchDocument', 'renewConnection', 'renewEngine'];
 const withResource = protectedOperations.filter((id) => operations[id].path.includes('{') && !OTHERS.includes(id));
 
 /** Whether an operation is about something in no environment. */

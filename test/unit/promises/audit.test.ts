@@ -134,7 +134,7 @@ describe('the email of an operation', () => {
 
 const SETTING: readonly Changing[] = [
   ...(['changeKey', 'setAllowlist', 'changeProject', 'changeWebhook', 'putDocument'] as const),
-  ...(['revokeKey', 'revokeToken', 'confirmEmail', 'stopRecovery'] as const),
+  ...(['revokeKey', 'revokeToken', 'confirmEmail', 'stopRecovery', 'closeEngine'] as const),
 ];
 const DELETING: readonly Changing[] = ['deleteWebhook', 'deleteDocument', 'closeConnection'];
 

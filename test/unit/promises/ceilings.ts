@@ -70,6 +70,8 @@ export const ceilings = {
   sync: { ...publication, growing: { DOCS: document } },
   renewConnection: { each: { reads: 5 }, total: retries(SUBSCRIBED) },
   closeConnection: { each: { reads: 5 }, total: { messages: 1, reads: 2 } },
+  renewEngine: { each: retries(SUBSCRIBED), total: retries(SUBSCRIBED) }, // each one opens a connection, which is lost once
+  closeEngine: { each: { reads: 5 }, total: { messages: 34, reads: 40 } },
   confirmAddress: { each: { reads: 2 }, total: { items: 2 } },
   listKeys: { each: { reads: 10 } },
   getKey: read,

@@ -36,6 +36,7 @@ const list = (of: (i: number) => unknown, min: number, max: number, bad: readonl
   [many(min, of), many(max, of)],
   [...(min > 0 ? [[]] : []), many(max + 1, of), [of(0), of(0)], [null], of(0), null, ...bad.map((each) => [each])],
 ];
+const openedConnection = (i: number) => ({ id: `c${i}`, node_id: 'n', user: 'u' });
 const EVENT_TYPES = [
   ...['document.created', 'document.changed', 'document.deleted'],
   ...['sync.conflict', 'sync.completed', 'connection.lost'],
@@ -180,6 +181,17 @@ const MEMBERS: Readonly<Partial<Record<Performed, Readonly<Record<string, Values
     limit: whole(1, 100),
   },
   renewConnection: { node_id: ascii(64), document_key: documentKey, user: text(128), lease_seconds: whole(10, 900) },
+  renewEngine: {
+    lease_seconds: whole(10, 900),
+    opened: [
+      [[], many(499, openedConnection)],
+      [many(501, openedConnection), [{ id: 'a b', node_id: 'n' }], [{ id: 'a' }], [null], {}, null],
+    ],
+    closed: [
+      [[], many(499, (i) => ({ id: `c${i}`, lost: i % 2 === 0 }))],
+      [many(501, (i) => ({ id: `c${i}` })), [{ id: 'c', lost: 1 }], [{}], null],
+    ],
+  },
 };
 
 /** The members that a request cannot omit. */
@@ -198,6 +210,7 @@ const REQUIRED: Readonly<Partial<Record<Performed, readonly string[]>>> = {
   patchDocument: ['fields'],
   sync: ['node_id', 'pattern', 'push'],
   renewConnection: ['node_id'],
+  renewEngine: ['lease_seconds'],
 };
 
 /** Members that a request has in place of another one. The OpenAPI document does not express that one of them is required. */

@@ -23,6 +23,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'stats.added': ['changes', 'tallies'],
   'email_event.handled': ['project_id', 'bounced', 'complained'],
   'connection.checked': ['project_id', 'connection_id', 'result'],
+  'engine.checked': ['project_id', 'engine_id', 'result'],
+  'engine.swept': ['project_id', 'engine_id', 'connections'],
   'request.rejected': ['request_id', 'code', 'key_id', 'operation'],
   'request.failed': ['request_id', 'operation'],
   'authorization.failed': ['request_id'],

@@ -21,6 +21,8 @@ const WITHOUT_RECEIPT: Readonly<Partial<Record<Changing, string>>> = {
   changeWebhook: 'sets the members again',
   renewConnection: 'opens the connection again',
   closeConnection: 'closes the connection that was opened since',
+  renewEngine: 'opens the lease and the connections again',
+  closeEngine: 'closes the lease that was opened since',
   sendTestEmail: 'can send another email',
   confirmEmail: 'removes the mark of a later report',
   sendConfirmation: 'can send another link',
@@ -36,6 +38,7 @@ const LATER: Readonly<Partial<Record<Changing, (scene: Scene, other: Client) => 
   ...{ changeKey: same('changeKey'), setAllowlist: same('setAllowlist'), changeProject: same('changeProject') },
   ...{ changeWebhook: same('changeWebhook'), renewConnection: same('closeConnection') },
   closeConnection: same('renewConnection'),
+  ...{ renewEngine: same('closeEngine'), closeEngine: same('renewEngine') },
   stopRecovery: ({ recovering }, other) =>
     other('POST', `/v1/webhooks/${recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } }),
   sendTestEmail: async ({ service }) => service.clock.advance(60_000),

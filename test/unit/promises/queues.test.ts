@@ -8,6 +8,8 @@ it.each<[Changing, string, string[]]>([
   ['redeliver', DELIVERIES_QUEUE_URL, ['SendMessageBatch', 'Update']],
   ['recover', DELIVERIES_QUEUE_URL, ['SendMessageBatch', 'TransactWrite']],
   ['renewConnection', CHECKS_QUEUE_URL, ['SendMessageBatch', 'Put']],
+  ['renewEngine', CHECKS_QUEUE_URL, ['SendMessageBatch', 'Put', 'Update', 'TransactWrite', 'Update']],
+  ['closeEngine', CHECKS_QUEUE_URL, ['Put', ...Array(4).fill('SendMessageBatch'), 'Put']],
 ])('enqueues the work of %s in its queue, in an order that loses nothing', async (id, queueUrl, order) => {
   const scene = await newScene();
   await scene.admin('DELETE', '/v1/connections/phone');
@@ -65,6 +67,8 @@ describe('ten requests', () => {
     ['testWebhook', { 'Idempotency-Key': 'same' }],
     ['publishEvents', { 'Idempotency-Key': 'same' }],
     ['renewConnection', {}],
+    ['renewEngine', {}],
+    ['closeEngine', {}],
     ['changeWebhook', {}],
     ['changeProject', {}],
     ['sync', {}],

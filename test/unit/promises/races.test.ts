@@ -123,6 +123,17 @@ describe('a consumer and a concurrent request', () => {
       await expectSerializable([check, of(id)], prepare);
   });
 
+  it.each([
+    10, 900,
+  ])('have the effect of one after the other: a check of an engine after %i seconds', async (seconds) => {
+    const check = consuming('check-connection', ({ projectId, service }) => {
+      const [lease] = [...service.db.items()].filter(({ sk }) => sk === 'engine');
+      return messageOf({ engineId: 'engine', session: lease?.session, projectId, environment: 'live' });
+    });
+    const prepare = sceneAfter(({ service }) => service.clock.skip(seconds * 1000));
+    for (const id of ['renewEngine', 'closeEngine'] as const) await expectSerializable([check, of(id)], prepare);
+  });
+
   it('have the effect of one after the other: a report about an address', async () => {
     const reporting = (emailAddress: string) =>
       consuming('email-events', ({ projectId }) => ({

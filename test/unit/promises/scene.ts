@@ -71,6 +71,8 @@ export function scenesOf(
     service.log.push(...scene.service.log);
     const admin = service.as(scene.adminKey);
     await admin('PUT', '/v1/connections/phone', { body: { node_id: 'n', lease_seconds: 900 } }); // its check is pending
+    const opened = [{ id: 'socket', node_id: 'n' }];
+    await admin('PUT', '/v1/engines/engine', { body: { lease_seconds: 900, opened } }); // so is the check of its lease
     await admin('POST', `/v1/webhooks/${scene.recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } });
     return { ...scene, service, admin };
   };
@@ -127,6 +129,15 @@ const changes = {
   ],
   renewConnection: () => ['/v1/connections/phone', { node_id: 'n', lease_seconds: 60 }],
   closeConnection: () => ['/v1/connections/phone'],
+  renewEngine: (_, n) => [
+    '/v1/engines/engine',
+    {
+      lease_seconds: 60,
+      opened: [{ id: `socket-${n}`, node_id: CONTENT, document_key: 'w:9' }],
+      closed: [{ id: 'socket', lost: true }],
+    },
+  ],
+  closeEngine: () => ['/v1/engines/engine'],
 } as const satisfies Partial<Record<OperationId, RequestOf>>;
 
 /** A request of each operation for anyone that changes something. */
@@ -211,7 +222,7 @@ export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): 
 
 /** Members with random values, and those about the use of a key, the order of changes and repeated pages. */
 const VOLATILE =
-  /^(writeId|hash|hint|secret_hint|token|tokenSecret|publicKey|x|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|position_\w+|page|checkpoint)$/;
+  /^(writeId|hash|hint|secret_hint|token|tokenSecret|publicKey|x|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|position_\w+|page|checkpoint|session|changeId)$/;
 /** The headers of an attempt contain a signature. The same member of a recovery is a number. */
 const isVolatile = (name: string, value: unknown): boolean =>
   VOLATILE.test(name) || (name === 'sent' && typeof value !== 'number');

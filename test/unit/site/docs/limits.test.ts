@@ -29,11 +29,13 @@ import {
 import { MAX_LEASE_SECONDS } from '../../../../lib/documents/connections.ts';
 import { CYCLE_MS } from '../../../../lib/documents/cycle.ts';
 import { MAX_DOCUMENT_BYTES, MAX_FIELDS } from '../../../../lib/documents/document.ts';
+import { CONNECTION_KEPT_MS } from '../../../../lib/documents/engine-store.ts';
+import { MAX_CHANGES } from '../../../../lib/documents/engines.ts';
 import { MAX_KEY_LENGTH, MAX_SEGMENTS } from '../../../../lib/documents/patterns.ts';
 import { MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/emails/email-budget.ts';
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
-import { REPLAY_MS } from '../../../../lib/http/idempotency-store.ts';
+import { REPLAY_MS, RUNNING_MS } from '../../../../lib/http/idempotency-store.ts';
 import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
@@ -101,7 +103,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     ['1 minute'],
   ],
   sync: [
-    [hours(CYCLE_MS), counted(MAX_PUSHES, 'change')],
+    [hours(CYCLE_MS), counted(MAX_PUSHES, 'change'), days(CONNECTION_KEPT_MS), seconds(RUNNING_MS)],
     ['128 characters', '32 patterns'],
   ],
   tokens: [
@@ -140,6 +142,7 @@ it.each([
   ['conventions', `| Webhooks | ${MAX_WEBHOOKS} per project and environment,`],
   ['tokens', `Each key can have ${MAX_REVOKED_TOKENS} revoked tokens`],
   ['sync', `(10 to ${MAX_LEASE_SECONDS}, default 300)`],
+  ['sync', `Up to ${MAX_CHANGES} connections open and close in one request.`],
 ])('the guide %s states the limit "%s" of the code', (guide, text) => {
   expect(textOf(guide)).toContain(text);
 });
