@@ -21,19 +21,23 @@ export interface Notice {
 interface NamedKey {
   id: string;
   name: string | null;
+  type: string;
 }
 
-const nameOf = ({ id, name }: NamedKey): string => (name === null ? id : `"${inert(name)}" (${id})`);
+const nameOf = ({ id, name }: Pick<NamedKey, 'id' | 'name'>): string =>
+  name === null ? id : `"${inert(name)}" (${id})`;
 
-export const adminKeyCreated = (key: NamedKey): Notice => ({
-  subject: 'Admin key created',
-  change: `A request created the admin key ${nameOf(key)}.`,
-});
+/** The notice about a new key; `null` if it is no admin key. */
+export const keyCreated = (key: NamedKey): Notice | null =>
+  key.type === 'admin'
+    ? { subject: 'Admin key created', change: `A request created the admin key ${nameOf(key)}.` }
+    : null;
 
-export const adminKeyRotated = (old: NamedKey, fresh: Pick<NamedKey, 'id'>): Notice => ({
-  subject: 'Admin key rotated',
-  change: `A request replaced the admin key ${nameOf(old)} with ${fresh.id}.`,
-});
+/** The notice about a rotated key; `null` if it is no admin key. */
+export const keyRotated = (old: NamedKey, fresh: Pick<NamedKey, 'id'>): Notice | null =>
+  old.type === 'admin'
+    ? { subject: 'Admin key rotated', change: `A request replaced the admin key ${nameOf(old)} with ${fresh.id}.` }
+    : null;
 
 /** The notice about a change of the notification addresses; `null` if they do not change. */
 export function projectChanged(

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { uniqueList } from '../lists.ts';
 import { clipped, described, request, resource } from '../schema.ts';
+import type { KeyRecord } from './key.ts';
 
 /** Entries a key's allowlist may have. */
 const MAX_CIDRS = 100;
@@ -45,6 +46,10 @@ export function isAllowed(cidrs: readonly string[], caller: string): boolean {
     return network.kind() === address.kind() && address.match(network, length);
   });
 }
+
+/** Whether an allowlist excludes the caller who gives it to an admin key. Another admin key must then allow the caller's address. */
+export const isExcluding = ({ type }: Pick<KeyRecord, 'type'>, cidrs: readonly string[], caller: string): boolean =>
+  type === 'admin' && !isAllowed(cidrs, caller);
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
-import { adminKeyCreated, adminKeyRotated, notifying } from '../emails/notices.ts';
+import type { Write } from '../aws/writes.ts';
+import { keyCreated, keyRotated, notifying } from '../emails/notices.ts';
 import { projectEmails } from '../emails/send.ts';
 import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { BodyViolations, Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
-import { isJsonObject } from '../json.ts';
 import { cursorsOf } from '../projects/cursors.ts';
-import { check, iso, isoOrNull, timestampInput } from '../schema.ts';
-import { isAllowed } from './allowlist.ts';
-import { generateKey, isKept, isLasting, isUsable, type KeyRecord, keyResource, rotationExpiry } from './key.ts';
-import { hashApiKey, keyIdOf, sameText } from './key-secret.ts';
-import { lastingAdminKeys, relyingOnOne, revokeSafely } from './last-admin-key.ts';
+import { iso, isoOrNull } from '../schema.ts';
+import { expiryViolations, generateKey, isKept, isNamedBy, type KeyRecord, keyResource } from './key.ts';
+import { keyIdOf } from './key-secret.ts';
+import { restrictSafely, revokeSafely, rotateSafely } from './last-admin-key.ts';
 import type { keyOperations } from './operations.ts';
+import { rotation } from './rotation.ts';
 import { apiKeys } from './store.ts';
 import { MAX_USABLE_KEYS } from './usable-keys.ts';
 import { keyUsage } from './usage.ts';
@@ -24,6 +24,9 @@ const notRotatable = () => new Problem('conflict', 'Use an active key that has n
 const lastAdminKey = () =>
   new Problem('conflict', 'Create another admin key first. This is the last one without an expiry.');
 
+const excluded = (address: string) =>
+  new Problem('conflict', `Include ${address}. No other admin key without an expiry allows your address.`);
+
 const tooManyKeys = (action: string) =>
   new Problem(
     'limit_reached',
@@ -32,11 +35,7 @@ const tooManyKeys = (action: string) =>
 
 /** The violations of the expiry of a new key. */
 export function keyViolations(clock: () => number): { createKey: BodyViolations; rotateKey: BodyViolations } {
-  const ofExpiry: BodyViolations = (json) => {
-    const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);
-    const isPast = 'value' in expiry && expiry.value <= clock();
-    return isPast ? [{ field: 'expires_at', detail: 'must be in the future' }] : [];
-  };
+  const ofExpiry: BodyViolations = (json) => expiryViolations(json, clock());
   return { createKey: ofExpiry, rotateKey: ofExpiry };
 }
 
@@ -56,9 +55,8 @@ export function keyHandlers(backend: Backend): Handlers<typeof keyOperations> {
       const response = { body: { ...keyResource(record, now), key } };
       const detail = { type: record.type, name: record.name, expires_at: isoOrNull(record.expiresAt) };
       const entry = audited(request, { at: now, action: 'key.created', target: record.id, detail });
-      const notice = record.type === 'admin' ? adminKeyCreated(record) : null;
       const also = [...idempotencyWrites(response), entry];
-      return notify(request, now, notice, async () => {
+      return notify(request, now, keyCreated(record), async () => {
         const isCreated = await keys.create(record, now, also);
         return isCreated ? response : tooManyKeys('Revoke a key first.');
       });
@@ -86,73 +84,64 @@ export function keyHandlers(backend: Backend): Handlers<typeof keyOperations> {
     }),
 
     rotateKey: ofOwnKey(async (old, request, idempotencyWrites) => {
-      const { body, caller } = request;
       const now = clock();
-      const { projectId, type, name, cidrs } = old;
-      const newExpiry = body.expires_at === undefined ? old.expiresAt : (body.expires_at ?? undefined);
-      const inherited = { projectId, type, name, cidrs, expiresAt: newExpiry };
-      const { key, record } = generateKey({ ...inherited, replaces: old.id }, now, random);
+      const made = rotation(old, request.body, now, random);
+      if (!made) return notRotatable();
+      const { key, record, endsAt } = made;
       const response = { body: { ...keyResource(record, now), key } };
-      const expiresAt = rotationExpiry(old, now, body.grace_seconds);
-      const detail = { replaced_by: record.id, expires_at: iso(expiresAt) };
+      const detail = { replaced_by: record.id, expires_at: iso(endsAt) };
       const entry = audited(request, { at: now, action: 'key.rotated', target: old.id, detail });
-      if (!isUsable(old, now) || old.replacedBy) return notRotatable();
-      // The new key takes the place of an admin key without an expiry, unless the body gives it one.
-      const isCountedOn = type === 'admin' && isLasting(old, now) && !isLasting(record, now);
-      const others = () => (isCountedOn ? lastingAdminKeys(keys, old, now, caller.keyId) : null);
-      if (!(await relyingOnOne(keys, others(), async () => true))) return lastAdminKey();
-      const notice = type === 'admin' ? adminKeyRotated(old, record) : null;
-      const also = [...idempotencyWrites(response), entry];
-      return notify(request, now, notice, async () => {
-        const isRotated = await relyingOnOne(keys, others(), (condition) =>
-          keys.rotate(old, record, expiresAt, now, [...condition, ...also]),
-        );
-        if (isRotated === 'full') return tooManyKeys('Revoke a key first, or rotate with grace_seconds 0.');
-        return isRotated ? response : notRotatable();
+      const change = changeOf(request, now, [...idempotencyWrites(response), entry]);
+      return notify(request, now, keyRotated(old, record), async () => {
+        const outcome = await rotateSafely(keys, made, change);
+        return outcome === true ? response : rotationProblem(outcome);
       });
     }),
 
     revokeKey: ofOwnKey(async (record, request) => {
       const now = clock();
       const entry = audited(request, { at: now, action: 'key.revoked', target: record.id });
-      const revoked = await revokeSafely(keys, record, now, [entry], request.caller.keyId);
+      const revoked = await revokeSafely(keys, record, changeOf(request, now, [entry]));
       return revoked ? { body: keyResource(revoked, now) } : lastAdminKey();
     }),
 
     // Prevents a lockout. If the list excludes the caller, another admin key must allow the address and have no expiry.
     setAllowlist: ofOwnKey(async (record, request) => {
-      const { address, caller } = request;
-      const { cidrs } = request.body;
-      if (isDeepStrictEqual(cidrs, record.cidrs)) return { body: { id: record.id, cidrs } };
+      const { address, body } = request;
+      const { cidrs } = body;
+      const response = { body: { id: record.id, cidrs } };
+      if (isDeepStrictEqual(cidrs, record.cidrs)) return response;
       const now = clock();
-      const isExcluding = record.type === 'admin' && !isAllowed(cidrs, address);
-      const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);
-      const others = isExcluding ? lastingAdminKeys(keys, record, now, caller.keyId, admits) : null;
-      const detail = { cidrs };
-      const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail });
-      const isSet = await relyingOnOne(keys, others, (condition) =>
-        keys.setCidrs(record, cidrs, [...condition, entry]),
-      );
-      return isSet
-        ? { body: { id: record.id, cidrs } }
-        : new Problem('conflict', `Include ${address}. No other admin key without an expiry allows your address.`);
+      const entry = audited(request, { at: now, action: 'key.allowlist_set', target: record.id, detail: { cidrs } });
+      const isSet = await restrictSafely(keys, record, cidrs, changeOf(request, now, [entry]));
+      return isSet ? response : excluded(address);
     }),
 
     getAllowlist: ofOwnKey(async ({ id, cidrs }) => ({ body: { id, cidrs } })),
   };
 
-  /** Handles a request about a key of its project. A complete key in the path must match the stored hash, not only the id. */
+  /** Handles a request about a key of its project. */
   function ofOwnKey<Sent extends Request<unknown, unknown, 'key'>, Rest extends unknown[], Response>(
     handle: (record: KeyRecord, request: Sent, ...rest: Rest) => Promise<Response>,
   ) {
     return async (request: Sent, ...rest: Rest): Promise<Response | Problem> => {
       const { path, space } = request;
-      const input = path.key;
-      const id = keyIdOf(input);
+      const id = keyIdOf(path.key);
       const record = id ? await keys.get(id) : undefined;
-      const isMeant = record && (input === id || sameText(hashApiKey(input), record.hash));
       const isOwn = record?.projectId === space.projectId && isKept(record, clock());
-      return isMeant && isOwn ? handle(record, request, ...rest) : notFound('key');
+      return isOwn && isNamedBy(path.key, record) ? handle(record, request, ...rest) : notFound('key');
     };
   }
+}
+
+const changeOf = ({ caller, address }: Pick<Request, 'caller' | 'address'>, now: number, also: readonly Write[]) => ({
+  now,
+  also,
+  callerKeyId: caller.keyId,
+  address,
+});
+
+function rotationProblem(outcome: false | 'full' | 'alone'): Problem {
+  if (outcome === 'alone') return lastAdminKey();
+  return outcome === 'full' ? tooManyKeys('Revoke a key first, or rotate with grace_seconds 0.') : notRotatable();
 }

@@ -2,9 +2,10 @@ import * as v from 'valibot';
 import { KEY_TYPES, type KeyType } from '../credentials.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
+import { isJsonObject } from '../json.ts';
 import {
+  check,
   described,
-  integer,
   iso,
   isoOrNull,
   oneOf,
@@ -13,13 +14,11 @@ import {
   text,
   timestamp,
   timestampInput,
+  type Violation,
 } from '../schema.ts';
 import { KEY_FORMAT } from './key-format.ts';
-import { hashApiKey, KEY_ID, newApiKey } from './key-secret.ts';
+import { hashApiKey, KEY_ID, newApiKey, sameText } from './key-secret.ts';
 import { publicKeyOf } from './signing-key.ts';
-
-/** Seconds that the old key keeps working after a rotation. The maximum and the default. */
-const ROTATION_GRACE_SECONDS = 24 * 60 * 60;
 
 export const KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
@@ -72,21 +71,6 @@ export const CreateKey = request('CreateKey', {
 
 export const ChangeKey = request('ChangeKey', {
   name: described(v.nullable(text(1, 100)), 'The new name; `null` removes it.'),
-});
-
-export const RotateKey = request('RotateKey', {
-  grace_seconds: v.optional(
-    described(
-      integer(0, ROTATION_GRACE_SECONDS),
-      'The seconds that the old key keeps working, but never past its own `expires_at`. The default is 24 hours.',
-    ),
-  ),
-  expires_at: v.optional(
-    described(
-      v.nullable(timestampInput),
-      'When the new key stops working. Without it, the new key has the `expires_at` of the old one. With `null`, it does not expire.',
-    ),
-  ),
 });
 
 export const KeyResource = resource('Key', {
@@ -157,9 +141,20 @@ export const isUsable = (record: Lifetime, nowMs: number): boolean =>
 /** Whether a key works and has no expiry. */
 export const isLasting = (record: Lifetime, nowMs: number): boolean => keyStatus(record, nowMs) === 'active';
 
-/** When the old key of a rotation ends: after the grace, or at its own expiry if that is earlier. */
-export const rotationExpiry = (record: Lifetime, nowMs: number, graceSeconds = ROTATION_GRACE_SECONDS): number =>
-  Math.min(nowMs + graceSeconds * 1000, record.expiresAt ?? Number.POSITIVE_INFINITY);
+/** Whether a key is one of those that keep a project manageable. A project has at least one. */
+export const isLastingAdmin = (record: Lifetime & Pick<KeyRecord, 'type'>, nowMs: number): boolean =>
+  record.type === 'admin' && isLasting(record, nowMs);
+
+/** The violations of the expiry of a new key. The schema rejects values that are no time. */
+export function expiryViolations(json: unknown, nowMs: number): Violation[] {
+  const expiry = check(timestampInput, isJsonObject(json) ? json.expires_at : undefined);
+  const isPast = 'value' in expiry && expiry.value <= nowMs;
+  return isPast ? [{ field: 'expires_at', detail: 'must be in the future' }] : [];
+}
+
+/** Whether a reference in a path means this key. A complete key must match the stored hash, not only the id. */
+export const isNamedBy = (reference: string, { id, hash }: Pick<KeyRecord, 'id' | 'hash'>): boolean =>
+  reference === id || sameText(hashApiKey(reference), hash);
 
 export function keyResource(record: KeyRecord, nowMs: number): v.InferOutput<typeof KeyResource> {
   return {

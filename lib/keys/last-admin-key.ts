@@ -1,33 +1,58 @@
 import type { Write } from '../aws/writes.ts';
-import { isLasting, type KeyRecord } from './key.ts';
+import { isAllowed, isExcluding } from './allowlist.ts';
+import { isLasting, isLastingAdmin, type KeyRecord } from './key.ts';
+import type { Rotation } from './rotation.ts';
 import type { KeyStore } from './store.ts';
+
+/** A change of a key, which is made together with `also`. */
+interface KeyChange {
+  now: number;
+  also: readonly Write[];
+  /** The key and the address of the request. */
+  callerKeyId: string;
+  address: string;
+}
 
 /**
  * Revokes a key and returns it as it is stored, because a concurrent request can revoke it first. Returns `undefined` for the
- * last working admin key without an expiry. `callerKeyId` is the key of the request.
+ * last working admin key without an expiry.
  */
 export async function revokeSafely(
   keys: KeyStore,
   record: KeyRecord,
-  revokedAt: number,
-  also: readonly Write[],
-  callerKeyId: string,
+  { now, also, callerKeyId }: KeyChange,
 ): Promise<KeyRecord | undefined> {
-  const isCountedOn = record.type === 'admin' && isLasting(record, revokedAt);
-  const others = isCountedOn ? lastingAdminKeys(keys, record, revokedAt, callerKeyId) : null;
-  const isFirst = await relyingOnOne(keys, others, (condition) =>
-    keys.revoke(record, revokedAt, [...condition, ...also]),
-  );
-  if (isFirst) return { ...record, revokedAt };
+  const others = isLastingAdmin(record, now) ? lastingAdminKeys(keys, record, now, callerKeyId) : null;
+  const isRevoked = await relyingOnOne(keys, others, (condition) => keys.revoke(record, now, [...condition, ...also]));
+  if (isRevoked === true) return { ...record, revokedAt: now };
   const stored = await keys.get(record.id);
   return stored?.revokedAt === undefined ? undefined : stored;
+}
+
+/** Rotates a key. The outcome is that of the store, or `alone` if the project would lose its last admin key without an expiry. */
+export function rotateSafely(keys: KeyStore, rotation: Rotation, { now, also, callerKeyId }: KeyChange) {
+  const others = rotation.losesLastingAdmin ? lastingAdminKeys(keys, rotation.old, now, callerKeyId) : null;
+  return relyingOnOne(keys, others, (condition) => keys.rotate(rotation, now, [...condition, ...also]));
+}
+
+/** Sets an allowlist. `false` if no admin key without an expiry would allow the address of the request. */
+export async function restrictSafely(
+  keys: KeyStore,
+  record: KeyRecord,
+  cidrs: string[],
+  { now, also, callerKeyId, address }: KeyChange,
+): Promise<boolean> {
+  const admits = (other: KeyRecord) => isAllowed(other.cidrs, address);
+  const others = isExcluding(record, cidrs, address) ? lastingAdminKeys(keys, record, now, callerKeyId, admits) : null;
+  const isSet = await relyingOnOne(keys, others, (condition) => keys.setCidrs(record, cidrs, [...condition, ...also]));
+  return isSet === true;
 }
 
 /**
  * Lists the other working admin keys of the project without an expiry. The key of the request comes first, because it is usually
  * one of them, however many keys the project has.
  */
-export async function* lastingAdminKeys(
+async function* lastingAdminKeys(
   keys: KeyStore,
   { id, projectId }: KeyRecord,
   nowMs: number,
@@ -42,17 +67,18 @@ export async function* lastingAdminKeys(
 
 /**
  * Makes a change under the condition that one of `others` does not change concurrently. Without a condition if `others` is
- * `null`. Returns `false` if no condition holds, and otherwise the outcome of the change.
+ * `null`. Returns the outcome of the change, `false` if no condition holds, or `alone` if there are no others.
  */
-export async function relyingOnOne<Outcome>(
+async function relyingOnOne<Outcome>(
   keys: KeyStore,
   others: AsyncGenerator<KeyRecord> | null,
-  change: (condition: readonly Write[]) => Promise<Outcome | false>,
-): Promise<Outcome | false> {
+  change: (condition: readonly Write[]) => Promise<Outcome>,
+): Promise<Outcome | 'alone'> {
   if (others === null) return change([]);
+  let outcome: Outcome | 'alone' = 'alone';
   for await (const other of others) {
-    const outcome = await change([keys.stillLasting(other)]);
+    outcome = await change([keys.stillLasting(other)]);
     if (outcome !== false) return outcome;
   }
-  return false;
+  return outcome;
 }

@@ -1,6 +1,7 @@
 import { listOf, operations, page } from '../http/operation.ts';
 import { Allowlist, KeyAllowlist } from './allowlist.ts';
-import { ChangeKey, CreatedKey, CreateKey, KeyResource, keyParameter, RotateKey } from './key.ts';
+import { ChangeKey, CreatedKey, CreateKey, KeyResource, keyParameter } from './key.ts';
+import { RotateKey } from './rotation.ts';
 import { keyRoutes } from './routes.ts';
 import { KeyUsage } from './usage.ts';
 

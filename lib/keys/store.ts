@@ -19,6 +19,7 @@ import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { type KeyRecord, keptUntil } from './key.ts';
+import type { Rotation } from './rotation.ts';
 import { changeListed, listed } from './token-keys-store.ts';
 import { lastingAdminIds, MAX_USABLE_KEYS, usableKey } from './usable-keys.ts';
 import { changeUsable, usableKeysOf, withPlace } from './usable-keys-store.ts';
@@ -92,13 +93,11 @@ export function apiKeys(table: Table) {
     },
 
     /**
-     * Adds the new key and ends the old one at `expiresAt`. `false` if the old key has been rotated or revoked. `full`: the project
+     * Adds the new key and the end of the old one. `false` if the old key has been rotated or revoked. `full`: the project
      * has the maximum number of usable keys. An old key that ends now gives its place to the new one.
      */
     rotate(
-      old: KeyRecord,
-      fresh: KeyRecord,
-      expiresAt: number,
+      { old, record: fresh, endsAt: expiresAt }: Pick<Rotation, 'old' | 'record' | 'endsAt'>,
       nowMs: number,
       also: readonly Write[],
     ): Promise<boolean | 'full'> {

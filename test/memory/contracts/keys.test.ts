@@ -77,7 +77,7 @@ describe('keys', () => {
     const old = await create();
     await change(old);
     const fresh = newKey();
-    expect(await keys.rotate(old, fresh, now + HOUR_MS, now, [])).toBe(false);
+    expect(await keys.rotate({ old, record: fresh, endsAt: now + HOUR_MS }, now, [])).toBe(false);
     expect([(await stored(old.id))?.replacedBy, await keys.get(fresh.id)]).toEqual([undefined, undefined]);
   });
 
@@ -141,8 +141,8 @@ describe('the usable keys of a project', () => {
     const [first, second] = [await create({ projectId }), await create({ projectId, expiresAt: now + DAY_MS })];
     expect(await usable()).toEqual({ [first.id]: 'admin', [second.id]: now + DAY_MS });
     const fresh = newKey({ projectId, type: 'live' });
-    expect(await keys.rotate(first, fresh, now + HOUR_MS, now, [])).toBe(true);
-    expect(await keys.rotate(first, newKey({ projectId }), now, now, [])).toBe(false);
+    expect(await keys.rotate({ old: first, record: fresh, endsAt: now + HOUR_MS }, now, [])).toBe(true);
+    expect(await keys.rotate({ old: first, record: newKey({ projectId }), endsAt: now }, now, [])).toBe(false);
     expect(await keys.revoke(second, now, [])).toBe(true);
     expect(await keys.revoke(second, now, [])).toBe(false);
     expect(await usable()).toEqual({ [first.id]: now + HOUR_MS, [fresh.id]: 'live' });
@@ -155,14 +155,16 @@ describe('the usable keys of a project', () => {
       put({ ...itemKey.usableKeys(projectId), usable: { ...ofLength(999), [old.id]: now + DAY_MS } }),
     ]);
     const fresh = newKey({ projectId });
-    expect(await keys.rotate(old, fresh, now + HOUR_MS, now, [])).toBe('full');
+    expect(await keys.rotate({ old, record: fresh, endsAt: now + HOUR_MS }, now, [])).toBe('full');
     expect(await keys.get(fresh.id)).toBeUndefined();
-    expect(await keys.rotate(old, fresh, now, now, [])).toBe(true);
+    expect(await keys.rotate({ old, record: fresh, endsAt: now }, now, [])).toBe(true);
     expect([await count(projectId), (await usableKeysOf(table, projectId))[old.id]]).toEqual([1000, undefined]);
     // Another function has freed the place of the old key, and a new key has taken it.
     const late = await create({ projectId: await newOwner() });
     await table.write([put({ ...itemKey.usableKeys(late.projectId), usable: ofLength(1000) })]);
-    expect(await keys.rotate(late, newKey({ projectId: late.projectId }), now, now, [])).toBe('full');
+    expect(await keys.rotate({ old: late, record: newKey({ projectId: late.projectId }), endsAt: now }, now, [])).toBe(
+      'full',
+    );
   });
 
   it('count a key once when the response to its creation is lost', async () => {

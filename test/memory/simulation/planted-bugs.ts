@@ -101,7 +101,7 @@ const BUGS = {
   },
   'lib/keys/last-admin-key.ts': {
     'A project always has an admin key': [
-      'isCountedOn ? lastingAdminKeys(keys, record, revokedAt, callerKeyId) : null',
+      'isLastingAdmin(record, now) ? lastingAdminKeys(keys, record, now, callerKeyId) : null',
       'null',
     ],
   },

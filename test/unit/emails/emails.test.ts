@@ -15,7 +15,7 @@ import {
   summarized,
   withEmail,
 } from '../../../lib/emails/email-budget.ts';
-import { adminKeyCreated, noticeEmail } from '../../../lib/emails/notices.ts';
+import { keyCreated, type Notice, noticeEmail } from '../../../lib/emails/notices.ts';
 import { projectEmails, type SummaryMessage } from '../../../lib/emails/send.ts';
 import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
@@ -25,7 +25,7 @@ import { memoryBackend } from '../../support/memory-table.ts';
 it('an email links to the dashboard of the configuration, and has no link without it, as during an upgrade', () => {
   const project = { id: 'prj_1', name: 'Acme <b>', emails: ['a@example.com', 'b@example.com'] };
   const caller = { projectId: 'prj_1', keyId: 'key_1', type: 'admin' } as const;
-  const notice = adminKeyCreated({ id: 'key_2', name: null });
+  const notice = keyCreated({ id: 'key_2', name: null, type: 'admin' }) as Notice;
   const textWith = (baseUrl: string) =>
     noticeEmail(project, notice, { caller, address: '192.0.2.1' }, dashboardOf(baseUrl), now).text;
   const baseUrl = 'https://api.example.com/v1-stage';

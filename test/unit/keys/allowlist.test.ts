@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Allowlist, isAllowed, parseEntry } from '../../../lib/keys/allowlist.ts';
+import { Allowlist, isAllowed, isExcluding, parseEntry } from '../../../lib/keys/allowlist.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 describe('an allowlist entry', () => {
@@ -97,4 +97,13 @@ describe('a caller', () => {
     '64:ff9b::a00:1',
   ])('is admitted by the list of everything with the address %s', (caller) =>
     expect(isAllowed(['0.0.0.0/0', '::/0'], caller)).toBe(true));
+});
+
+it.each([
+  ['admin', ['10.0.0.0/8'], true],
+  ['admin', ['198.51.100.0/24'], false],
+  ['admin', [], false],
+  ['live', ['10.0.0.0/8'], false],
+] as const)('the allowlist of an %s key with %j excludes an admin caller: %s', (type, cidrs, expected) => {
+  expect(isExcluding({ type }, cidrs, '198.51.100.1')).toBe(expected);
 });
