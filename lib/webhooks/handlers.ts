@@ -15,13 +15,7 @@ import { iso } from '../schema.ts';
 import { applyChange } from './apply-change.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import type { webhookOperations } from './operations.ts';
-import {
-  generateSecret,
-  MAX_PREVIOUS_SECRETS,
-  type PreviousSecret,
-  previousSecretsAt,
-  SECRET_GRACE_MS,
-} from './signing.ts';
+import { generateSecret, rotated } from './signing.ts';
 import { webhooks as webhooksIn } from './store.ts';
 import { MAX_WEBHOOKS, type WebhookRecord, webhookResource } from './webhook.ts';
 
@@ -102,10 +96,9 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
         const webhook = await webhooks.get(space, id);
         if (!webhook) return notFound('webhook');
         const now = clock();
-        const signing = previousSecretsAt(webhook, now);
-        if (signing.length >= MAX_PREVIOUS_SECRETS) return tooManySecrets(signing);
-        const replaced = { secret: webhook.secret, until: now + SECRET_GRACE_MS };
-        const change = { secret, previousSecrets: [replaced, ...signing], updatedAt: now };
+        const made = rotated(webhook, secret, now);
+        if (made.outcome === 'full') return tooManySecrets(made);
+        const change = { ...made.change, updatedAt: now };
         const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
         const detail = { environment: space.environment };
         const entry = audited(request, { at: now, action: 'webhook.secret_rotated', target: id, detail });
@@ -125,10 +118,8 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
   };
 }
 
-function tooManySecrets(signing: readonly PreviousSecret[]): Problem {
-  const next = iso(Math.min(...signing.map(({ until }) => until)));
-  return new Problem(
+const tooManySecrets = ({ freeAt, max }: { freeAt: number; max: number }) =>
+  new Problem(
     'limit_reached',
-    `Rotate the secret again after ${next}. ${MAX_PREVIOUS_SECRETS} previous secrets still sign deliveries, each for 24 hours.`,
+    `Rotate the secret again after ${iso(freeAt)}. ${max} previous secrets still sign deliveries, each for 24 hours.`,
   );
-}

@@ -19,7 +19,7 @@ const PREFIX_AT_START = /^(?![\s\S]+whsec_)/;
 /** How long an old secret signs in addition to the new one. */
 export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 /** Replaced secrets that sign at the same time. */
-export const MAX_PREVIOUS_SECRETS = 5;
+const MAX_PREVIOUS_SECRETS = 5;
 
 /** A secret that a request sets. */
 export const Secret = v.pipe(
@@ -44,11 +44,27 @@ export function generateSecret(random: Random): string {
 }
 
 /** The replaced secrets that still sign, newest first. */
-export function previousSecretsAt(
-  { previousSecrets = [] }: { previousSecrets?: PreviousSecret[] | undefined },
-  nowMs: number,
-) {
+export function previousSecretsAt({ previousSecrets = [] }: Pick<Secrets, 'previousSecrets'>, nowMs: number) {
   return previousSecrets.filter(({ until }) => nowMs < until);
+}
+
+/** The secrets of a webhook. `previousSecrets` are newest first. */
+interface Secrets {
+  secret: string;
+  previousSecrets?: PreviousSecret[] | undefined;
+}
+
+/** Replaces the secret. `full`: too many old secrets still sign. The first one stops at `freeAt`. */
+export function rotated(
+  { secret, previousSecrets }: Secrets,
+  newSecret: string,
+  nowMs: number,
+): { outcome: 'rotated'; change: Secrets } | { outcome: 'full'; freeAt: number; max: number } {
+  const signing = previousSecretsAt({ previousSecrets }, nowMs);
+  if (signing.length >= MAX_PREVIOUS_SECRETS)
+    return { outcome: 'full', freeAt: Math.min(...signing.map(({ until }) => until)), max: MAX_PREVIOUS_SECRETS };
+  const replaced = { secret, until: nowMs + SECRET_GRACE_MS };
+  return { outcome: 'rotated', change: { secret: newSecret, previousSecrets: [replaced, ...signing] } };
 }
 
 // A hint must not reveal a short secret.

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import {
   generateSecret,
+  rotated,
   serviceSignature,
   signatureHeaders,
   standardSignature,
@@ -30,6 +31,31 @@ it('the signature headers of an attempt contain a signature by every valid secre
 it.each(['any text', 'abcdefABCD', 'WHSEC_QQ=='])('a secret of the customer signs with its text: %s', (secret) => {
   const expected = createHmac('sha256', secret).update(`evt_1.${timestampSeconds}.${body}`).digest('base64');
   expect(standardSignature(secret, 'evt_1', timestampSeconds, body)).toBe(`v1,${expected}`);
+});
+
+describe('a rotation of a secret', () => {
+  const DAY_MS = 24 * 60 * 60 * 1000;
+  const now = 1_000_000_000;
+  const until = (ms: number) => ({ secret: OLD, until: ms });
+  const signing = (count: number) => Array.from({ length: count }, (_, i) => until(now + 1 + i));
+  const replaced = { secret: SECRET, until: now + DAY_MS };
+
+  it.each([
+    ['adds the replaced secret for 24 hours', undefined, [replaced]],
+    ['keeps old secrets that still sign, behind it', [until(now + 1)], [replaced, until(now + 1)]],
+    ['drops old secrets that do not sign anymore', [until(now + 1), until(now)], [replaced, until(now + 1)]],
+    ['has room for a fifth old secret', signing(4), [replaced, ...signing(4)]],
+    ['has room when one of five does not sign anymore', [...signing(4), until(now)], [replaced, ...signing(4)]],
+  ])('%s', (_, previousSecrets, expected) => {
+    const change = { secret: OLDER, previousSecrets: expected };
+    expect(rotated({ secret: SECRET, previousSecrets }, OLDER, now)).toEqual({ outcome: 'rotated', change });
+  });
+
+  it('is not possible while five old secrets sign, and states when the first one stops', () => {
+    const previousSecrets = signing(5);
+    const full = { outcome: 'full', freeAt: now + 1, max: 5 };
+    expect(rotated({ secret: SECRET, previousSecrets }, OLDER, now)).toEqual(full);
+  });
 });
 
 describe('a published signature', () => {
