@@ -2,9 +2,10 @@ import * as v from 'valibot';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
 import { idOf } from '../ids.ts';
-import type { Json } from '../json.ts';
+import { isJsonObject, type Json } from '../json.ts';
 import { list } from '../lists.ts';
 import {
+  check,
   described,
   iso,
   jsonObject,
@@ -15,6 +16,7 @@ import {
   resource,
   timestamp,
   timestampInput,
+  type Violation,
 } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
@@ -48,6 +50,21 @@ export const OccurredAt = described(
   timestampInput,
   'When the event happened in your engine: at most 30 days ago and not in the future, with a tolerance of 5 minutes. The event contains it to the millisecond.',
 );
+
+/** The violations of `occurred_at`, whose field starts with `root`. The schema rejects values that are no time. */
+export function occurredViolations(event: unknown, nowMs: number, root = ''): Violation[] {
+  const occurred = check(timestampInput, isJsonObject(event) ? event.occurred_at : undefined);
+  if ('violations' in occurred) return [];
+  const isInRange = occurred.value >= nowMs - EVENT_RETENTION_MS && occurred.value <= nowMs + MAX_AHEAD_MS;
+  const detail = 'must be at most 30 days ago, and not in the future';
+  return isInRange ? [] : [{ field: `${root}occurred_at`, detail }];
+}
+
+/** The same of each event of a batch. More events are a violation of the schema. */
+export function batchViolations(json: unknown, nowMs: number): Violation[] {
+  const events = isJsonObject(json) && Array.isArray(json.events) ? json.events.slice(0, MAX_BATCH) : [];
+  return events.flatMap((event, i) => occurredViolations(event, nowMs, `events[${i}].`));
+}
 
 export const PublishEvent = named(
   'PublishEvent',

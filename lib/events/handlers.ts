@@ -5,18 +5,16 @@ import { page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Handlers, ViolationsOf } from '../http/serve.ts';
 import { derivedFrom } from '../ids.ts';
-import { isJsonObject, parseJson } from '../json.ts';
+import { parseJson } from '../json.ts';
 import { cursorsOf } from '../projects/cursors.ts';
-import { check, timestampInput, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
 import {
-  EVENT_RETENTION_MS,
+  batchViolations,
   type EventResource,
   isTooLarge,
-  MAX_AHEAD_MS,
-  MAX_BATCH,
   MAX_EVENT_BYTES,
   newEvent,
+  occurredViolations,
   type PublishEvent,
   type StoredEvent,
 } from './event.ts';
@@ -25,22 +23,11 @@ import { eventStore } from './store.ts';
 
 const tooLarge = () => new Problem('payload_too_large', `Reduce the event to at most ${MAX_EVENT_BYTES} bytes.`);
 
-/** The violations of `occurred_at`. The schema rejects values that are no time. */
+/** The violations of `occurred_at`. */
 export function eventViolations(clock: () => number): ViolationsOf<typeof eventOperations> {
-  const ofEvent = (event: unknown, root: string): Violation[] => {
-    const occurred = check(timestampInput, isJsonObject(event) ? event.occurred_at : undefined);
-    if ('violations' in occurred) return [];
-    const now = clock();
-    const isInRange = occurred.value >= now - EVENT_RETENTION_MS && occurred.value <= now + MAX_AHEAD_MS;
-    return isInRange
-      ? []
-      : [{ field: `${root}occurred_at`, detail: 'must be at most 30 days ago, and not in the future' }];
-  };
-  const eventsIn = (json: unknown): unknown[] =>
-    isJsonObject(json) && Array.isArray(json.events) ? json.events.slice(0, MAX_BATCH) : [];
   return {
-    publishEvent: (json) => ofEvent(json, ''),
-    publishEvents: (json) => eventsIn(json).flatMap((event, i) => ofEvent(event, `events[${i}].`)),
+    publishEvent: (json) => occurredViolations(json, clock()),
+    publishEvents: (json) => batchViolations(json, clock()),
   };
 }
 

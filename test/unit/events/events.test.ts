@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../lib/events/data.ts';
-import { eventWithId, isTooLarge, PublishEvent } from '../../../lib/events/event.ts';
+import {
+  batchViolations,
+  eventWithId,
+  isTooLarge,
+  MAX_BATCH,
+  occurredViolations,
+  PublishEvent,
+} from '../../../lib/events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
 import type { Json } from '../../../lib/json.ts';
 import { CHARACTERS, LONE_SURROGATES } from '../../support/adversarial.ts';
@@ -13,6 +20,43 @@ const sample = (type: EventType) => sampleData(type, at) as { [member: string]: 
 function violations(type: EventType, members: object): string[] {
   return violationsOf(PublishEvent, { type, data: { ...sample(type), ...members } });
 }
+
+describe('the time at which an event happened', () => {
+  const DAY_MS = 24 * 60 * 60 * 1000;
+  const MINUTE_MS = 60_000;
+  const eventOf = (occurredAt: number) => ({ occurred_at: new Date(occurredAt).toISOString() });
+  const wrong = 'must be at most 30 days ago, and not in the future';
+
+  it.each([
+    ['now', at, true],
+    ['30 days ago', at - 30 * DAY_MS, true],
+    ['earlier than 30 days ago', at - 30 * DAY_MS - 1, false],
+    ['5 minutes ahead, as by the clock of the publisher', at + 5 * MINUTE_MS, true],
+    ['more than 5 minutes ahead', at + 5 * MINUTE_MS + 1, false],
+  ])('can be %s: %d is %s', (_, occurredAt, isValid) => {
+    const expected = isValid ? [] : [{ field: 'occurred_at', detail: wrong }];
+    expect(occurredViolations(eventOf(occurredAt), at)).toEqual(expected);
+  });
+
+  it.each([
+    [{}],
+    [{ occurred_at: null }],
+    [{ occurred_at: 'never' }],
+    ['text'],
+    [null],
+  ])('is left to the schema in %j', (event) => {
+    expect(occurredViolations(event, at)).toEqual([]);
+    expect(batchViolations({ events: [event] }, at)).toEqual([]);
+  });
+
+  it('is checked for each event of a batch, and for no event beyond its maximum', () => {
+    const events = [eventOf(0), eventOf(at), ...Array.from({ length: MAX_BATCH }, () => eventOf(0))];
+    const fields = batchViolations({ events }, at).map(({ field }) => field);
+    expect(fields.slice(0, 2)).toEqual(['events[0].occurred_at', 'events[2].occurred_at']);
+    expect(fields.at(-1)).toBe(`events[${MAX_BATCH - 1}].occurred_at`);
+    for (const json of [null, [], { events: 'text' }]) expect(batchViolations(json, at)).toEqual([]);
+  });
+});
 
 /** The members that a publisher can omit. */
 const OPTIONAL: Partial<Record<EventType, string[]>> = {
