@@ -11,12 +11,16 @@ import { deliveryLog } from './log-store.ts';
 import { firstMessage } from './messages.ts';
 import type { deliveryOperations, eventDeliveryOperations } from './operations.ts';
 import { type DeliveryRecord, deliveryEntry, deliveryResource, pendingDelivery } from './record.ts';
-import { stuckBefore } from './recovery.ts';
 import { recoveryHandlers } from './recovery-handlers.ts';
-import { isUnderWay } from './retry-schedule.ts';
+import { type Redelivery, redelivery } from './redelivery.ts';
 import { statsHandlers } from './stats-handlers.ts';
 
 type DeliveryHandlers = Handlers<typeof deliveryOperations & typeof eventDeliveryOperations>;
+
+const NOT_REDELIVERABLE: Readonly<Record<Extract<Redelivery, string>, string>> = {
+  'first run pending': 'Wait for the first attempt. After 24 hours without one, you can redeliver the event.',
+  'webhook disabled': 'Enable the webhook first.',
+};
 
 export function deliveryHandlers(backend: Backend): DeliveryHandlers {
   const { table, clock, random } = backend;
@@ -87,14 +91,8 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       const delivery = recorded ?? pendingDelivery(event, webhook, clock());
       if (!delivery) return notFound('delivery');
       const now = clock();
-      if (!recorded && event.at >= stuckBefore(now))
-        return new Problem(
-          'conflict',
-          'Wait for the first attempt. After 24 hours without one, you can redeliver the event.',
-        );
-      if (webhook.status === 'disabled') return new Problem('conflict', 'Enable the webhook first.');
-      // A recovery counts the result of its run. If the redelivery replaces that run, it counts the result of the redelivery.
-      const run = { run: delivery.run + 1, recovery: isUnderWay(delivery.status) ? delivery.recovery : undefined };
+      const run = redelivery(delivery, recorded !== undefined, webhook, now);
+      if (typeof run === 'string') return new Problem('conflict', NOT_REDELIVERABLE[run]);
       const response = { body: deliveryEntry({ ...delivery, status: 'pending', nextAttemptAt: now }) };
       await send('quick', [firstMessage(space, id, event_id, { ...run, trigger: 'redelivery' })]);
       await deliveries.startRun(delivery, run, now, idempotencyWrites(response));
