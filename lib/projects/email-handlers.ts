@@ -9,7 +9,7 @@ import { invalid, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import type { projectOperations } from './operations.ts';
-import { type ProjectRecord, projectState, TEST_EMAIL_INTERVAL_MS } from './project.ts';
+import { type ProjectRecord, projectState, testEmailAllowedAt } from './project.ts';
 import { askableAt, isConfirmed, isSameMailbox, markOf, recipientsOf, withMailbox } from './recipients.ts';
 
 type EmailOperation = 'sendTestEmail' | 'confirmEmail' | 'sendConfirmation' | 'confirmAddress';
@@ -101,8 +101,7 @@ export function emailHandlers(
       const [project, place] = await Promise.all([projects.existing(projectId), emails.place(projectId, now)]);
       const to = confirmed === undefined ? recipientsOf(project, now) : [confirmed];
       if (to.length === 0) return new Problem('conflict', 'Confirm or replace the addresses of the project first.');
-      const { testEmailAt = Number.NEGATIVE_INFINITY } = project;
-      const allowedAt = Math.max(testEmailAt + TEST_EMAIL_INTERVAL_MS, place.freeAt);
+      const allowedAt = testEmailAllowedAt(project, place.freeAt);
       if (allowedAt > now)
         return tooSoon(allowedAt - now, 'test email', 'A project can send one per minute, and 5 emails in 10 minutes.');
       const unmarked = confirmed !== undefined && {

@@ -36,7 +36,13 @@ export function projectState({ suspendedAt, deletingAt }: ProjectRecord): Projec
 }
 
 /** Milliseconds between two test emails of a project. */
-export const TEST_EMAIL_INTERVAL_MS = 60_000;
+const TEST_EMAIL_INTERVAL_MS = 60_000;
+
+/** The earliest time of the next test email, which also needs a place in the budget of emails. It is free at `placeFreeAt`. */
+export const testEmailAllowedAt = (
+  { testEmailAt = Number.NEGATIVE_INFINITY }: Pick<ProjectRecord, 'testEmailAt'>,
+  placeFreeAt: number,
+): number => Math.max(testEmailAt + TEST_EMAIL_INTERVAL_MS, placeFreeAt);
 
 // Emails contain the name. Without format characters and URLs, it cannot imitate another text or a link there.
 export const ProjectName = v.pipe(

@@ -7,6 +7,7 @@ import {
   projectResource,
   projectState,
   shareKeyOf,
+  testEmailAllowedAt,
 } from '../../../lib/projects/project.ts';
 import { violationsOf } from '../../support/violations.ts';
 
@@ -53,4 +54,12 @@ it('a share of the request rate has projects, and a key of the same length as th
   const projects = Array.from({ length: 2000 }, (_, i) => `prj_${i}`);
   const used = new Set(projects.map((id) => shareKeyOf('share', id)));
   expect([...used].sort()).toEqual(Array.from({ length: 32 }, (_, i) => `share${String(i).padStart(2, '0')}`));
+});
+
+it.each([
+  ['a minute after the last one', 1000, 0, 61_000],
+  ['when the budget has a place, if that is later', 1000, 61_001, 61_001],
+  ['when the budget has a place, if there was none', undefined, 5, 5],
+])('a test email can be sent %s', (_, testEmailAt, placeFreeAt, expected) => {
+  expect(testEmailAllowedAt({ testEmailAt }, placeFreeAt)).toBe(expected);
 });
