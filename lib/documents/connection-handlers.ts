@@ -1,6 +1,6 @@
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
-import { may, ownerOf } from '../http/caller.ts';
+import { may } from '../http/caller.ts';
 import { documentNotAllowed, invalid, notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
@@ -12,6 +12,7 @@ import {
   isLapsed,
   lostEvent,
   mayUse,
+  renewed,
   storedConnectionId,
   userViolation,
 } from './connections.ts';
@@ -47,25 +48,10 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
         const lapsed = before !== undefined && isLapsed(before, now);
         const open = lapsed ? undefined : before;
         if (open && !mayUse(caller, open)) return openedByAnother();
-        const expiresAt = now + body.lease_seconds * 1000;
-        // One check is pending at a time, and it runs when the lease ends or earlier. After a renewal it schedules another one.
-        // The check is sent first, because a check without a record does nothing, but a record without a check would stay
-        // forever.
-        const isExpected = open?.id === id && open.checkAt > now && open.checkAt <= expiresAt;
-        if (!isExpected) await scheduleCheck({ connectionId: id, ...space, checkAt: expiresAt }, body.lease_seconds);
-        const record: ConnectionRecord = {
-          ...space,
-          id,
-          owner: ownerOf(caller),
-          nodeId: body.node_id,
-          documentKey,
-          user: caller.token?.user ?? body.user,
-          leaseSeconds: body.lease_seconds,
-          connectedAt: open?.connectedAt ?? now,
-          lastSeenAt: now,
-          expiresAt,
-          checkAt: isExpected ? open.checkAt : expiresAt,
-        };
+        const { record, needsCheck } = renewed(open, caller, { ...space, id }, body, now);
+        // The check is sent first, because a check without a record does nothing, but a record without a check would stay forever.
+        if (needsCheck)
+          await scheduleCheck({ connectionId: id, ...space, checkAt: record.checkAt }, body.lease_seconds);
         const lost = lapsed ? [lostEvent(before, now, random)] : [];
         return (await connections.put(before, record, lost)) ? { body: connectionResource(record) } : undefined;
       });

@@ -119,6 +119,35 @@ export function connectionResource(record: ConnectionRecord): v.InferOutput<type
 
 export const isLapsed = ({ expiresAt }: ConnectionRecord, nowMs: number): boolean => nowMs >= expiresAt;
 
+/**
+ * The record of a connection that a caller opens, or renews if it is open. One check is pending at a time, and it runs when the
+ * lease ends or earlier. After a renewal it schedules another one. `needsCheck`: none is pending that comes in time.
+ */
+export function renewed(
+  open: ConnectionRecord | undefined,
+  caller: Caller,
+  { id, ...space }: Space & Pick<ConnectionRecord, 'id'>,
+  body: v.InferOutput<typeof RenewConnection>,
+  now: number,
+): { record: ConnectionRecord; needsCheck: boolean } {
+  const expiresAt = now + body.lease_seconds * 1000;
+  const isExpected = open?.id === id && open.checkAt > now && open.checkAt <= expiresAt;
+  const record: ConnectionRecord = {
+    ...space,
+    id,
+    owner: ownerOf(caller),
+    nodeId: body.node_id,
+    documentKey: body.document_key,
+    user: caller.token?.user ?? body.user,
+    leaseSeconds: body.lease_seconds,
+    connectedAt: open?.connectedAt ?? now,
+    lastSeenAt: now,
+    expiresAt,
+    checkAt: isExpected ? open.checkAt : expiresAt,
+  };
+  return { record, needsCheck: !isExpected };
+}
+
 /** What an event about a lost connection needs. */
 type LostConnection = Omit<ConnectionRecord, 'owner' | 'leaseSeconds' | 'checkAt'>;
 

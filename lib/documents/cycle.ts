@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
+import { type Caller, may, ownerOf } from '../http/caller.ts';
 import { isJsonObject, type Json } from '../json.ts';
+import { iso } from '../schema.ts';
 import { OVERLAP_MS, READABLE_MS } from './change-log.ts';
+import type { PushResult, SyncCycle } from './sync.ts';
 
 /**
  * How long a cycle can push, and how long its requests can be repeated. A push takes effect at most once in this time, and a later
@@ -76,6 +79,42 @@ export function withShorterWalk(cycle: Cycle, nowMs: number): Cycle {
   return cycle.walk === 'log' && isLong ? { ...cycle, walk: 'revisions', walked: 0, after: undefined } : cycle;
 }
 
+/** A page of a cycle: the results of its pushes, the documents that it returned, and where the next page starts. */
+interface CyclePage {
+  results: readonly Pick<PushResult, 'status' | 'conflicts'>[];
+  changes: readonly unknown[];
+  walked: number;
+  next: string | undefined;
+}
+
+/** The state of a cycle after a page. */
+export const afterPage = (cycle: Cycle, { results, changes, walked, next }: CyclePage): Cycle => ({
+  ...cycle,
+  page: cycle.page + 1,
+  pushed: cycle.pushed + results.filter(({ status }) => status === 'applied' || status === 'merged').length,
+  pulled: cycle.pulled + changes.length,
+  conflicts: cycle.conflicts + results.reduce((sum, { conflicts }) => sum + conflicts.length, 0),
+  walked: cycle.walked + walked,
+  after: next,
+});
+
+/** `data` of `sync.completed`. `pattern` is `null` for a cycle with several patterns. */
+export const completionData = (
+  cycle: Cycle,
+  { node_id, pattern, patterns }: Pick<v.InferOutput<typeof SyncCycle>, 'node_id' | 'pattern' | 'patterns'>,
+  nowMs: number,
+) => ({
+  sync_id: cycle.syncId,
+  node_id,
+  pattern: (patterns?.length === 1 ? patterns[0] : pattern) ?? null,
+  ...(patterns && { patterns }),
+  pushed: cycle.pushed,
+  pulled: cycle.pulled,
+  conflicts: cycle.conflicts,
+  started_at: iso(cycle.startedAt),
+  completed_at: iso(nowMs),
+});
+
 /** The checkpoint of a completed cycle. */
 export const checkpointOf = ({ epoch, startedAt, walk, walked, documents }: Cycle): Checkpoint => ({
   epoch,
@@ -85,11 +124,18 @@ export const checkpointOf = ({ epoch, startedAt, walk, walked, documents }: Cycl
 
 /** The stored record of a cycle with a name. */
 export interface CycleRecord {
-  /** Whose cycle it is: the owner (http/caller.ts) and the node. */
+  /** See `cycleOwner`. */
   owner: string;
   namedAt: number;
   completedAt?: number;
 }
+
+/** Who a cycle belongs to: the owner of the credential, and the node. */
+export const cycleOwner = (caller: Caller, nodeId: string): string => JSON.stringify([ownerOf(caller), nodeId]);
+
+/** Whether a cycle claims its name. A credential without `write` claims none, because its requests have no effect. */
+export const claimsName = (caller: Caller, name: string | undefined): name is string =>
+  name !== undefined && may(caller, 'write');
 
 /** Whether a caller can repeat a cycle with this name, or must use another name. */
 export const isRepeatable = (stored: CycleRecord, owner: string, nowMs: number): boolean =>

@@ -1,20 +1,13 @@
 import type { Backend } from '../aws/backend.ts';
 import { type Caller, may } from '../http/caller.ts';
-import { namesTag } from '../http/etag.ts';
+import { meets, namesTag } from '../http/etag.ts';
 import { createPageBudget, page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers, IdempotencyWrites, OperationResponse } from '../http/serve.ts';
 import { cursorsOf } from '../projects/cursors.ts';
 import { documentKeyOf, originOf, rangesFor, reaches } from './access.ts';
-import {
-  type DocumentState,
-  documentResource,
-  etagOf,
-  type Fields,
-  fieldsHeld,
-  withoutOthersValues,
-} from './document.ts';
+import { documentResource, etagOf, type Fields, fieldsHeld, withoutOthersValues } from './document.ts';
 import type { Write } from './document-write.ts';
 import type { documentOperations } from './operations.ts';
 import { walk } from './pages.ts';
@@ -105,7 +98,10 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
       origin: originOf(request),
       syncId: null,
       ...change,
-      admit: (current) => precondition(request, current),
+      admit: (current) => {
+        const etag = current && !current.deleted ? etagOf(current) : undefined;
+        return meets(request.headers, etag) ? undefined : preconditionFailed();
+      },
       also(outcome) {
         const response = responseTo(outcome);
         return response instanceof Problem ? [] : idempotencyWrites(response);
@@ -114,6 +110,9 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
     return written instanceof Problem ? written : responseTo(written);
   }
 }
+
+const preconditionFailed = () =>
+  new Problem('precondition_failed', 'Read the document, then send the request again with its current ETag.');
 
 /** A token with only `write` receives the content of its request, and nothing that needs `read`. */
 function documentResponse(caller: Caller, key: string, change: Fields, written: Accepted) {
@@ -126,13 +125,4 @@ function documentResponse(caller: Caller, key: string, change: Fields, written: 
     body: documentResource(key, isShown ? state : { ...state, fields: fieldsHeld(change) }),
     headers: { ETag: etagOf(state) },
   };
-}
-
-function precondition({ headers }: Request, current: DocumentState | undefined): Problem | undefined {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  const etag = current && !current.deleted ? etagOf(current) : undefined;
-  const failed = (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) || namesTag(ifNoneMatch, etag);
-  return failed
-    ? new Problem('precondition_failed', 'Read the document, then send the request again with its current ETag.')
-    : undefined;
 }

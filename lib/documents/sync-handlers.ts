@@ -1,13 +1,25 @@
 import type { Backend } from '../aws/backend.ts';
 import { newEvent } from '../events/event.ts';
-import { may, ownerOf } from '../http/caller.ts';
+import { may } from '../http/caller.ts';
 import { MAX_PAGE_BYTES } from '../http/page.ts';
 import { documentNotAllowed, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { sortableId } from '../ids.ts';
 import { cursorsOf } from '../projects/cursors.ts';
-import { check, iso } from '../schema.ts';
-import { Checkpoint, Cycle, canPush, checkpointOf, isRepeatable, newCycle, withShorterWalk } from './cycle.ts';
+import { check } from '../schema.ts';
+import {
+  afterPage,
+  Checkpoint,
+  Cycle,
+  canPush,
+  checkpointOf,
+  claimsName,
+  completionData,
+  cycleOwner,
+  isRepeatable,
+  newCycle,
+  withShorterWalk,
+} from './cycle.ts';
 import { cycles as cyclesIn } from './cycle-store.ts';
 import type { documentOperations } from './operations.ts';
 import { type Pull, pull } from './pages.ts';
@@ -55,15 +67,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
       const { changes, next, walked } = may(caller, 'read')
         ? await pull(documents, cycle, pullOf(request, patterns, MAX_PAGE_BYTES - bytes))
         : { changes: [], next: undefined, walked: 0 };
-      const soFar: Cycle = {
-        ...cycle,
-        page: cycle.page + 1,
-        pushed: cycle.pushed + results.filter(({ status }) => status === 'applied' || status === 'merged').length,
-        pulled: cycle.pulled + changes.length,
-        conflicts: cycle.conflicts + results.reduce((sum, { conflicts }) => sum + conflicts.length, 0),
-        walked: cycle.walked + walked,
-        after: next,
-      };
+      const soFar = afterPage(cycle, { results, changes, walked, next });
       const response = { sync_id: cycle.syncId, results, changes };
       if (next === undefined) {
         if (may(caller, 'write')) await complete(request, soFar);
@@ -94,8 +98,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
       epoch: await table.epoch(),
     };
     const owner = ownerIn(request);
-    const isClaimed = name !== undefined && may(caller, 'write');
-    const taken = isClaimed ? await cycles.begin(space, name, { owner, namedAt: startedAt }) : undefined;
+    const taken = claimsName(caller, name) ? await cycles.begin(space, name, { owner, namedAt: startedAt }) : undefined;
     if (!taken) return { cycle: newCycle(first, startedAt, checkpoint), isRepeated: false };
     if (!isRepeatable(taken, owner, startedAt)) return otherCycle();
     return { cycle: newCycle({ ...first, namedAt: taken.namedAt }, startedAt, checkpoint), isRepeated: true };
@@ -133,18 +136,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
   async function complete(request: SyncRequest, cycle: Cycle): Promise<void> {
     const { space, body } = request;
     const now = clock();
-    const { pattern = null, patterns } = body;
-    const data = {
-      sync_id: cycle.syncId,
-      node_id: body.node_id,
-      pattern: patterns?.length === 1 ? (patterns[0] ?? null) : pattern,
-      ...(patterns && { patterns }),
-      pushed: cycle.pushed,
-      pulled: cycle.pulled,
-      conflicts: cycle.conflicts,
-      started_at: iso(cycle.startedAt),
-      completed_at: iso(now),
-    };
+    const data = completionData(cycle, body, now);
     const event = newEvent({ ...space, at: now, type: 'sync.completed', data }, random);
     await cycles.complete(space, cycle.syncId, ownerIn(request), event);
   }
@@ -170,8 +162,7 @@ const resyncRequired = () =>
     'Start again without since and cursor, and replace all documents of the replica. The service was restored to an earlier state.',
   );
 
-/** A cycle belongs to the owner of the credential and to the node. */
-const ownerIn = ({ caller, body }: SyncRequest): string => JSON.stringify([ownerOf(caller), body.node_id]);
+const ownerIn = ({ caller, body }: SyncRequest): string => cycleOwner(caller, body.node_id);
 
 // A credential without `write` claims no cycle, so its cursor must not continue with pushes.
 const cursorScope = (request: SyncRequest): string =>

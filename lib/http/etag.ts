@@ -11,3 +11,9 @@ export function namesTag(
   const tags = header.split(',').map((tag) => tag.trim());
   return tags.some((tag) => tag === '*' || (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag);
 }
+
+/** Whether a resource with this ETag meets `If-Match` and `If-None-Match`. `undefined`: it does not exist. */
+export function meets(headers: Readonly<Record<string, string>>, etag: string | undefined): boolean {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  return (ifMatch === undefined || namesTag(ifMatch, etag, 'strong')) && !namesTag(ifNoneMatch, etag);
+}
