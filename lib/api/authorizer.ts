@@ -75,8 +75,8 @@ export function authorizer(backend: Backend) {
   }
 }
 
-/** The only accepted form of RFC 6750 §2.1: the scheme, one space, one credential. */
-const BEARER = /^Bearer ([A-Za-z0-9._~+/_-]+=*)$/i;
+/** The scheme in any case, spaces, one credential (RFC 6750 §2.1, RFC 9110 §11.4). */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/_-]+=*)$/i;
 
 /**
  * The credential of the `Authorization` header, or `null` if there is not exactly one, or if it is too long. API Gateway keeps the

@@ -83,6 +83,11 @@ describe('an allowed request', () => {
     expect([statement?.Effect, context?.publish_after]).toEqual(['Allow', expected]);
   });
 
+  it.each(['Bearer ', 'Bearer  ', 'BEARER    ', 'bearer '])('can have the scheme "%s"', async (scheme) => {
+    const headers = (key: string) => ({ Authorization: [`${scheme}${key}`] });
+    expect((await authorized({ ...read, headers })).statement?.Effect).toBe('Allow');
+  });
+
   it('is allowed even if its use cannot be recorded, and with any case of its header and scheme', async () => {
     const headers = (key: string) => ({ authorization: [`bearer ${key}`] });
     const command = (name: string) => {
@@ -107,7 +112,8 @@ describe('a request without one well-formed credential', () => {
     ['no header', () => []],
     ['no scheme', (key) => [key]],
     ['another scheme', (key) => [`Basic ${key}`]],
-    ['two spaces', (key) => [`Bearer  ${key}`]],
+    ['no space', (key) => [`Bearer${key}`]],
+    ['a tab', (key) => [`Bearer\t${key}`]],
     ['a longer key', (key) => [`Bearer ${key}x`]],
     ['an unknown type of key', (key) => [`Bearer ${key.replace('live', 'prod')}`]],
     ['two headers', (key) => [`Bearer ${key}`, `Bearer ${key}`]],
