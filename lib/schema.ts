@@ -89,6 +89,17 @@ export const integerText = (min: number, max: number) =>
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.picklist(options, `must be one of ${options.join(', ')}`);
 
+/** The words of a query parameter that can be repeated, sorted. An entry of the list has one of them. */
+export const alternatives = <const Options extends readonly string[]>(options: Options) =>
+  v.pipe(
+    v.custom<Options[number] | Options[number][]>(
+      (value) => [value].flat().every((each) => options.includes(each as string)),
+      `must be one of ${options.join(', ')}`,
+    ),
+    v.transform((value): Options[number][] => [...new Set([value].flat() as Options[number][])].sort()),
+    v.metadata({ jsonSchema: { type: 'array', items: { type: 'string', enum: options }, minItems: 1 } }),
+  );
+
 /** One step in the path of an issue that a raw check adds: a member of an object. */
 export const pathItem = (input: Record<string, unknown>, key: string): v.ObjectPathItem => ({
   type: 'object',

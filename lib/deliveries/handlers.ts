@@ -43,17 +43,17 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
       const { path, query, space } = request;
       const { id } = path;
       if (!(await webhooks.get(space, id))) return notFound('webhook');
-      const { status, type, document_key: documentKey, since, until } = query;
+      const { status: statuses, type: types, document_key: documentKey, since, until } = query;
       return page(request, cursors, async (limit, after) => {
-        const filter = { type, since, until, limit, after };
+        const filter = { types, since, until, limit, after };
         if (documentKey === undefined) {
-          const listed = await deliveries.list(id, { ...filter, status });
+          const listed = await deliveries.list(id, { ...filter, statuses });
           return { data: listed.deliveries.map(deliveryEntry), next: listed.next };
         }
         // A document has far fewer events than the log has deliveries.
         const { ids, next } = await events.ids(space, { ...filter, documentKey });
         const listed = await deliveries.ofWebhook(id, ids);
-        const data = listed.filter((delivery) => status === undefined || delivery.status === status);
+        const data = listed.filter(({ status }) => statuses?.includes(status) ?? true);
         return { data: data.map(deliveryEntry), next };
       });
     },

@@ -1,4 +1,4 @@
-import { areAsGiven, isAbsent, isAtLeast, isBelow, isOneOf, update, withoutFirst } from '../aws/expressions.ts';
+import { isAbsent, isAtLeast, isBelow, isOneOf, update, withoutFirst } from '../aws/expressions.ts';
 import {
   type Item,
   type ItemKey,
@@ -12,7 +12,6 @@ import { idQueries, newestOf } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
-import type { EventType } from '../events/types.ts';
 import { type DeliveryRecord, KEPT_ATTEMPTS, type RunId } from './record.ts';
 import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery.ts';
 import type { RecoveryPosition } from './recovery-record.ts';
@@ -56,7 +55,12 @@ export function deliveryLog(table: Table) {
       let position = from ?? startOf(RECOVERED_STATUSES[0]);
       while (position) {
         const { status }: RecoveryPosition = position;
-        const { deliveries, next } = await list(webhookId, { ...window, ...position, limit });
+        const { deliveries, next } = await list(webhookId, {
+          ...window,
+          statuses: [status],
+          after: position.after,
+          limit,
+        });
         position =
           next === undefined
             ? startOf(RECOVERED_STATUSES[RECOVERED_STATUSES.indexOf(status) + 1])
@@ -74,7 +78,7 @@ export function deliveryLog(table: Table) {
       let sum = 0;
       for (const status of RECOVERED_STATUSES) {
         const newest = { Select: 'COUNT', Limit: COUNTED_OF_PARTITION, ScanIndexForward: false } as const;
-        const queries = logQueries(webhookId, { status, ...window }).map(({ query }) => query);
+        const queries = logQueries(webhookId, { statuses: [status], ...window }).map(({ query }) => query);
         const pages = await Promise.all(queries.map((query) => table.query({ ...query, ...newest })));
         sum += pages.reduce((total, { count }) => total + count, 0);
         if (sum > COUNTED) break;
@@ -114,12 +118,14 @@ export function deliveryLog(table: Table) {
     { limit, after, ...filter }: LogFilter & { limit: number; after?: string | undefined },
   ): Promise<{ deliveries: DeliveryRecord[]; next: string | undefined }> {
     const { items, next } = await newestOf(table, logQueries(webhookId, filter), { limit, after });
-    const { status, stuckBefore, recoveryId } = filter;
-    if (!indexed(status)) return { deliveries: items.map(toDelivery), next };
-    const ids = items.map(({ sk }) => String(sk));
+    const { statuses, stuckBefore, recoveryId } = filter;
+    if (!indexed(statuses)) return { deliveries: items.map(toDelivery), next };
+    const ids = [...new Set(items.map(({ sk }) => String(sk)))]; // the index can have an entry for each of two statuses
     const current = await ofWebhook(webhookId, ids); // because the index can be late
     const isListed = (delivery: DeliveryRecord): boolean =>
-      stuckBefore === undefined ? delivery.status === status : isRecoverable(delivery, { stuckBefore, recoveryId });
+      stuckBefore === undefined
+        ? statuses?.includes(delivery.status) === true
+        : isRecoverable(delivery, { stuckBefore, recoveryId });
     return { deliveries: current.filter(isListed), next };
   }
 
@@ -145,28 +151,36 @@ export interface RecoverableWindow extends RecoveryWindow {
   recoveryId?: string | undefined;
 }
 
-/** Which deliveries of a webhook. With `stuckBefore`, only those of one status that a recovery redelivers. */
+/** Which deliveries of a webhook. With `stuckBefore`, only those that a recovery redelivers. */
 export interface LogFilter extends Partial<RecoverableWindow> {
-  status?: DeliveryStatus | undefined;
-  type?: EventType | undefined;
+  statuses?: readonly DeliveryStatus[] | undefined;
 }
 
-/** The status for which deliveries are read from the index, which does not contain those that succeeded. */
-const indexed = (status: DeliveryStatus | undefined) => (status === 'succeeded' ? undefined : status);
+/** The statuses for which deliveries are read from the index, which does not contain those that succeeded. */
+const indexed = (statuses: readonly DeliveryStatus[] | undefined) =>
+  statuses?.includes('succeeded') ? undefined : statuses;
 
 /** The queries of the partitions of a log or of the index, eventually consistent at half the price. An empty window has none. */
 function logQueries(webhookId: string, filter: LogFilter) {
-  const { status, type, stuckBefore, endedSince, types, since, until } = filter;
-  const ofIndex = indexed(status);
-  const filters = areAsGiven({ eventType: type, status: ofIndex ? undefined : status });
-  if (ofIndex && stuckBefore !== undefined) {
-    filters.push(isAbsent('test'), ...(types ? [isOneOf('eventType', types)] : []));
-    if (isUnderWay(ofIndex)) filters.push(isBelow('nextAttemptAt', stuckBefore));
-    else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
+  const { statuses, stuckBefore, endedSince, types, since, until } = filter;
+  const ofIndex = indexed(statuses);
+  const ofTypes = types ? [isOneOf('eventType', types)] : [];
+  if (!ofIndex) {
+    const filters = [...ofTypes, ...(statuses ? [isOneOf('status', statuses)] : [])];
+    const keysOf = logPartitions().map((partition) => (id: string) => itemKey.deliveryIn(webhookId, partition, id));
+    return idQueries('evt', { since, until }, keysOf, filters, { ConsistentRead: false });
   }
-  const keysOf = logPartitions().map((partition) => {
-    const byStatus = ofIndex && statusPartition(webhookId, partition, ofIndex);
-    return (id: string) => ({ ...itemKey.deliveryIn(webhookId, partition, id), ...(byStatus && { byStatus }) });
+  return ofIndex.flatMap((status) => {
+    const filters = [...ofTypes];
+    if (stuckBefore !== undefined) {
+      filters.push(isAbsent('test'));
+      if (isUnderWay(status)) filters.push(isBelow('nextAttemptAt', stuckBefore));
+      else if (endedSince !== undefined) filters.push(isAtLeast('endedAt', endedSince));
+    }
+    const keysOf = logPartitions().map((partition) => {
+      const byStatus = statusPartition(webhookId, partition, status);
+      return (id: string) => ({ ...itemKey.deliveryIn(webhookId, partition, id), byStatus });
+    });
+    return idQueries('evt', { since, until }, keysOf, filters, { ConsistentRead: false });
   });
-  return idQueries('evt', { since, until }, keysOf, filters, { ConsistentRead: false });
 }

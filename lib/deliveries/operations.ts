@@ -4,7 +4,7 @@ import { eventParameter } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operations, page } from '../http/operation.ts';
 import { idOf } from '../ids.ts';
-import { described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
+import { alternatives, described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { webhookParameter } from '../webhooks/webhook.ts';
 import { LATENCY_BOUNDS_MS } from './latency.ts';
 import { DeliveryResource } from './record.ts';
@@ -78,11 +78,16 @@ export const deliveryOperations = {
         ...page,
         status: v.optional(
           described(
-            oneOf(DELIVERY_STATUSES),
-            'Only deliveries with this status. A delivery appears after its first attempt. Before that, the deliveries of the event list it as `pending`.',
+            alternatives(DELIVERY_STATUSES),
+            'Only deliveries with this status. Repeat it for several statuses. A delivery appears after its first attempt. Before that, the deliveries of the event list it as `pending`.',
           ),
         ),
-        type: v.optional(described(oneOf(EVENT_TYPES), 'Only deliveries of events of this type.')),
+        type: v.optional(
+          described(
+            alternatives(EVENT_TYPES),
+            'Only deliveries of events of this type. Repeat it for events of several types.',
+          ),
+        ),
         document_key: v.optional(
           described(DocumentKey, 'Only deliveries of events of this document. Test events have no document.'),
         ),

@@ -104,7 +104,7 @@ export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean =
 
 /** Up to `limit` events of a space, from a position on. Lists exclude test events. */
 export interface EventPage {
-  type?: EventType | undefined;
+  types?: readonly EventType[] | undefined;
   documentKey?: string | undefined;
   /** At this time or later, and before `until`. */
   since?: number | undefined;

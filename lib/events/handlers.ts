@@ -71,8 +71,8 @@ export function eventHandlers({ table, clock, random }: Backend): Handlers<typeo
 
     listEvents: (request) =>
       page(request, cursors, async (limit, after) => {
-        const { document_key: documentKey, type, since, until } = request.query;
-        const listed = await events.list(request.space, { type, documentKey, since, until, limit, after });
+        const { document_key: documentKey, type: types, since, until } = request.query;
+        const listed = await events.list(request.space, { types, documentKey, since, until, limit, after });
         const data = listed.events.map(({ body }) => parseJson(body) as unknown as v.InferOutput<typeof EventResource>);
         return { data, next: listed.next };
       }),

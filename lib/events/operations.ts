@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
 import { listOf, MAX_BODY_BYTES, operations, page } from '../http/operation.ts';
-import { described, oneOf, timestampInput } from '../schema.ts';
+import { alternatives, described, timestampInput } from '../schema.ts';
 import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
 import { eventRoutes } from './routes.ts';
 import { EVENT_TYPES } from './types.ts';
@@ -27,7 +27,9 @@ export const eventOperations = operations(eventRoutes, {
     summary: 'List the events of the last 30 days, newest first, also within a batch',
     query: {
       ...page,
-      type: v.optional(described(oneOf(EVENT_TYPES), 'Only events of this type.')),
+      type: v.optional(
+        described(alternatives(EVENT_TYPES), 'Only events of this type. Repeat it for events of several types.'),
+      ),
       document_key: v.optional(described(DocumentKey, 'Only events of this document.')),
       since: v.optional(described(timestampInput, 'Only events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only events before this time.')),

@@ -56,8 +56,8 @@ export function eventStore(table: Table) {
     space: Space,
     { limit, after, ...filter }: EventPage,
   ): Promise<{ ids: string[]; next: string | undefined }> {
-    const { type, documentKey } = filter;
-    const partitions = partitionsOf(type ? [type] : EVENT_TYPES, documentKey);
+    const { types = EVENT_TYPES, documentKey } = filter;
+    const partitions = partitionsOf(types, documentKey);
     const keysOf = partitions.map((partition) => (id: string) => itemKey.eventIn(space, partition, id));
     const conditions = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
     const light = { ProjectionExpression: 'sk', ConsistentRead: false };

@@ -5,7 +5,8 @@ import { check, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { type Caller, callerOf, environmentFor } from './caller.ts';
 import { lowerCased } from './headers.ts';
-import { chosenEnvironment, idempotencyHeader, type Operation } from './operation.ts';
+import { chosenEnvironment, type Operation } from './operation.ts';
+import { hasContent, headersOf, listsIn, queryOf, repeatedHeaders } from './parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
 /** A validated request. */
@@ -58,14 +59,19 @@ export function parseRequest(
   const path = decoded(event.pathParameters ?? {});
   const chosenNames = check(chosenNamesSchema(operation), path);
   const ofCaller = (caller ? chosenEnvironment : {}) as typeof chosenEnvironment;
-  const query = check(v.strictObject({ ...operation.query, ...ofCaller }), event.queryStringParameters ?? {});
+  const parameters = { ...operation.query, ...ofCaller };
+  const { values, repeated } = queryOf(event, parameters);
+  const query = check(v.strictObject(parameters), values);
   // To valibot an array is an object too.
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
     : { violations: [{ field: 'body', detail: 'must be an object' }] };
-  const violations = [chosenNames, query, headersOf(operation, headers), body].flatMap((each) =>
-    'violations' in each ? each.violations : [],
-  );
+  const checked = [chosenNames, query, headersOf(operation, headers), body];
+  const violations = [
+    ...repeated,
+    ...repeatedHeaders(operation, event),
+    ...checked.flatMap((each) => ('violations' in each ? each.violations : [])),
+  ];
   // As for every other document that the token cannot access, so the response reveals nothing about a name.
   if (caller?.token && violations.some(({ kind }) => kind === 'document_name')) return documentNotAllowed();
   if (violations.length > 0 || 'violations' in query || 'violations' in body)
@@ -91,24 +97,7 @@ export function parseRequest(
   };
 }
 
-// `headers` contains only the last line of a header. These two are lists and can have several lines (RFC 9110 §5.3).
-const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(multiValueHeaders).flatMap(([name, lines = []]) =>
-      /^if-(none-)?match$/i.test(name) ? [[name, lines.join(', ')]] : [],
-    ),
-  );
-
-function headersOf({ headers, idempotencyKey }: Operation, received: Record<string, string>) {
-  const schemas: v.ObjectEntries = { ...headers, ...(idempotencyKey && idempotencyHeader) };
-  const values = Object.keys(schemas).map((name) => [name, received[name.toLowerCase()]]);
-  return check(v.object(schemas), Object.fromEntries(values));
-}
-
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-// The content of these methods has no meaning (RFC 9110 §9.3.1, §9.3.2).
-const hasContent = ({ httpMethod }: APIGatewayProxyEvent): boolean => httpMethod !== 'GET' && httpMethod !== 'HEAD';
 
 const bytesOf = (event: APIGatewayProxyEvent): number =>
   hasContent(event) ? Buffer.byteLength(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8') : 0;

@@ -303,6 +303,9 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     event.path = pathname;
     event.pathParameters = parameters;
     event.queryStringParameters = Object.fromEntries(searchParams);
+    event.multiValueQueryStringParameters = Object.fromEntries(
+      [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]),
+    );
     const { Authorization } = headers;
     const multiValueHeaders = { ...(Authorization !== undefined && { Authorization: [Authorization] }) };
     const methodArn = 'arn:aws:execute-api:eu-central-1:1:api/live/GET/';

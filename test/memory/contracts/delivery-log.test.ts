@@ -63,15 +63,19 @@ describe('the delivery log', () => {
   ];
 
   describe.each<[string, LogFilter, number[]]>([
-    ['success', { status: 'succeeded' }, [7, 4, 0]],
-    ['failure', { status: 'failed' }, [1]],
-    ['retries', { status: 'retrying' }, [5, 2]],
-    ['a type and success', { type: 'document.deleted', status: 'succeeded' }, [7, 4, 0]],
-    ['a type and retries', { type: 'document.deleted', status: 'retrying' }, [5, 2]],
-    ['another type and retries', { type: 'document.changed', status: 'retrying' }, []],
+    ['success', { statuses: ['succeeded'] }, [7, 4, 0]],
+    ['failure', { statuses: ['failed'] }, [1]],
+    ['retries', { statuses: ['retrying'] }, [5, 2]],
+    ['a type and success', { types: ['document.deleted'], statuses: ['succeeded'] }, [7, 4, 0]],
+    ['a type and retries', { types: ['document.deleted'], statuses: ['retrying'] }, [5, 2]],
+    ['another type and retries', { types: ['document.changed'], statuses: ['retrying'] }, []],
     ['a window from its end to its beginning', { since: now + 5, until: now + 2 }, []],
-    ['before a time, with success', { until: now + 4, status: 'succeeded' }, [0]],
-    ['before a time, retries', { until: now + 4, status: 'retrying' }, [2]],
+    ['before a time, with success', { until: now + 4, statuses: ['succeeded'] }, [0]],
+    ['before a time, retries', { until: now + 4, statuses: ['retrying'] }, [2]],
+    ['retries and failure', { statuses: ['failed', 'retrying'] }, [5, 2, 1]],
+    ['retries and success', { statuses: ['retrying', 'succeeded'] }, [7, 5, 4, 2, 0]],
+    ['several types and failure', { types: ['document.changed', 'document.deleted'], statuses: ['failed'] }, [1]],
+    ['several types', { types: ['document.changed', 'document.deleted'] }, [7, 6, 5, 4, 3, 2, 1, 0]],
   ])('lists deliveries of %s', (_, filter, expected) => {
     it.each(froms)('list has every delivery once, newest first, %s', async (_, from, limit) => {
       const { webhookId, eventIds } = await filled;
@@ -121,7 +125,7 @@ describe('the delivery log', () => {
       await own.record(message(), { ...event, webhookId: webhook.id }, attemptOf(message()), failed);
       expect(await log.countRecoverable(webhook.id, all)).toBe(0);
       expect(await log.recoverable(webhook.id, all, { limit: 10 })).toEqual({ deliveries: [], next: undefined });
-      const { deliveries: found } = await log.list(webhook.id, { status: 'failed', limit: 10 });
+      const { deliveries: found } = await log.list(webhook.id, { statuses: ['failed'], limit: 10 });
       expect(found).toMatchObject([{ eventId: event.id, test: true }]);
     });
 
@@ -206,7 +210,7 @@ describe('the delivery log', () => {
         return table.batchGet(keys);
       };
       const { deliveries: found } = await deliveryLog({ ...table, batchGet }).list(record.webhookId, {
-        status: 'failed',
+        statuses: ['failed'],
         limit: 10,
       });
       expect(found).toEqual([]);

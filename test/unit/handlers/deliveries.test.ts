@@ -150,6 +150,11 @@ it('the delivery log is newest first, filtered by status and time, in pages', as
   expect((await ids('type=document.created')).ids).toEqual([]);
   const document = 'document_key=org:acme:doc-1';
   expect((await ids(document)).ids).toEqual(events);
+  for (const several of ['status=failed&status=succeeded', 'type=document.created&type=document.changed']) {
+    expect((await ids(several)).ids).toEqual(events);
+    expect((await ids(`${document}&${several}`)).ids).toEqual(events);
+  }
+  expect((await ids('status=failed&status=canceled')).ids).toEqual([]);
   const newest = await ids(`${document}&limit=3&status=succeeded`);
   expect(newest.ids).toEqual(events.slice(0, 3));
   expect((await ids(`${document}&limit=3&status=succeeded&cursor=${newest.next}`)).ids).toEqual(events.slice(3));

@@ -57,6 +57,14 @@ describe('events', () => {
     const between = `since=${newest?.timestamp}&until=9999-12-31T00:00:00Z`;
     expect((await all(live, between)).map(({ id }) => id).sort()).toEqual([...ids].sort());
     expect(await all(live, `until=${newest?.timestamp}&type=document.deleted`)).toEqual([]);
+    const [one, other] = [await all(live, 'type=document.deleted'), await all(live, 'type=document.created')];
+    const both = await all(live, 'type=document.created&type=document.deleted');
+    expect(both.map(({ id }) => id)).toEqual(
+      [...one, ...other]
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    );
   });
 
   it('are listed by every key that a document can have, and only by these', async () => {

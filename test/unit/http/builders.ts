@@ -33,13 +33,16 @@ export const HOSTILE_HOST = {
   Forwarded: 'host=evil.example;proto=http',
 };
 
+const listed = (parameters: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value = '']) => [name, [value]]));
+
 /** A proxy event. The default is `GET /v1/keys` with an admin key. */
 export function proxyEvent({
   authorizer = keyOf('admin'),
   requestId = 'request-1',
   ...overrides
 }: Given = {}): APIGatewayProxyEvent {
-  const { httpMethod = 'GET', resource = '/v1/keys' } = overrides;
+  const { httpMethod = 'GET', resource = '/v1/keys', queryStringParameters = null } = overrides;
   return {
     resource,
     path: resource,
@@ -47,7 +50,7 @@ export function proxyEvent({
     headers: { Host: 'api.example.com' },
     multiValueHeaders: {},
     queryStringParameters: null,
-    multiValueQueryStringParameters: null,
+    multiValueQueryStringParameters: queryStringParameters && listed(queryStringParameters),
     pathParameters: null,
     stageVariables: null,
     body: null,

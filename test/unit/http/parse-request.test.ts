@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES, type Operation, operation } from '../../../lib/http/operation.ts';
 import { notFound, Problem } from '../../../lib/http/problems.ts';
 import { parseRequest, type Request } from '../../../lib/http/request.ts';
-import { integer, integerText, text } from '../../../lib/schema.ts';
+import { alternatives, integer, integerText, text } from '../../../lib/schema.ts';
 import { type Given, keyOf, posting, proxyEvent, tokenOf } from './builders.ts';
 
 /** An operation with query, headers, body and parameters. */
@@ -159,6 +159,45 @@ describe('a request that is not valid', () => {
     expect(outcomeOf(given)).toBe('invalid_request');
   });
 
+  const several = (name: string, ...values: string[]) => ({
+    multiValueQueryStringParameters: Object.fromEntries([[name, values]]),
+  });
+  const lines = (...headers: [name: string, values: string[]][]) => ({
+    ...posting({}),
+    multiValueHeaders: Object.fromEntries(headers),
+  });
+  const repeated = (field: string) => [{ field, detail: 'is given more than once' }];
+
+  it.each<[string, Given, string]>([
+    ['a query parameter', several('limit', '1', '2'), 'limit'],
+    ['a query parameter with the same value', several('limit', '1', '1'), 'limit'],
+    ['an invalid query parameter', several('limit', '1', 'x'), 'limit'],
+    ['the environment', several('environment', 'live', 'sandbox'), 'environment'],
+    ['an unknown query parameter', several('page', '1', '2'), 'page'],
+    ['__proto__', several('__proto__', '1', '2'), '__proto__'],
+    ['a header', lines(['X-Node-Id', ['a', 'a']]), 'X-Node-Id'],
+    ['a header in another case', lines(['x-node-id', ['a']], ['X-Node-Id', ['b']]), 'X-Node-Id'],
+    ['the Idempotency-Key', lines(['idempotency-key', ['a', 'a']]), 'Idempotency-Key'],
+    ['the Content-Type', lines(['content-type', ['application/json', 'application/json']]), 'Content-Type'],
+  ])('names %s that is given more than once', (_, given, field) => {
+    expect(violationsOf(given, { idempotencyKey: true })).toEqual(repeated(field));
+  });
+
+  it('can have several lines of a header that its operation does not use, as proxies add them', () => {
+    const given = lines(['X-Forwarded-For', ['a', 'b']], ['Idempotency-Key', ['a', 'b']]);
+    expect(violationsOf(given)).toBeUndefined();
+    const content = { httpMethod: 'GET', multiValueHeaders: { 'Content-Type': ['a', 'b'] } };
+    expect(violationsOf(content)).toBeUndefined();
+  });
+
+  it('can have several values of a parameter whose schema accepts a list', () => {
+    const type = v.optional(alternatives(['a', 'b', 'c']));
+    const queryWith = (...values: string[]) => parse(several('type', ...values), { query: { type } });
+    expect(queryWith('b')).toMatchObject({ query: { type: ['b'] } });
+    expect(queryWith('b', 'a', 'b')).toMatchObject({ query: { type: ['a', 'b'] } });
+    expect(queryWith('b', 'd')).toMatchObject({ errors: [{ field: 'type', detail: 'must be one of a, b, c' }] });
+  });
+
   it('can have any Idempotency-Key if its operation does not use it', () => {
     const outcomes = (length: number) =>
       [true, false].map((idempotencyKey) =>
@@ -205,13 +244,13 @@ describe('a request', () => {
     const multiValueHeaders = {
       'If-Match': ['"1", "2"', '"3"'],
       'if-none-match': ['"4"', '*'],
-      'X-Node-Id': ['a', 'b'],
+      'X-Node-Id': ['a'],
     };
     const headers = Object.fromEntries(Object.entries(multiValueHeaders).map(([name, lines]) => [name, lines.at(-1)]));
     expect(requestOf({ headers, multiValueHeaders }).headers).toEqual({
       'if-match': '"1", "2", "3"',
       'if-none-match': '"4", *',
-      'x-node-id': 'b',
+      'x-node-id': 'a',
     });
   });
 

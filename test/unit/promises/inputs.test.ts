@@ -259,8 +259,10 @@ function documentedViolations(id: Performed, value: unknown, parameter?: string)
     return violationsOf(json, ...place, 'requestBody', 'content', 'application/json', 'schema');
   const { parameters } = openApi.paths[path]?.[method.toLowerCase()] as { parameters: Parameter[] };
   const i = parameters.findIndex(({ name }) => name === parameter);
-  const isNumber = parameters[i]?.schema.type === 'integer' && /^\d+$/.test(json);
-  return i < 0 ? ['is unknown'] : violationsOf(isNumber ? Number(json) : json, ...place, 'parameters', i, 'schema');
+  if (i < 0) return ['is unknown'];
+  const type = parameters[i]?.schema.type;
+  const parsed = type === 'array' ? [json] : type === 'integer' && /^\d+$/.test(json) ? Number(json) : json;
+  return violationsOf(parsed, ...place, 'parameters', i, 'schema');
 }
 
 /** The OpenAPI document has no format for some forms of times and URLs that the service accepts. */
