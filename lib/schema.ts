@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parseDateTime } from './date-time.ts';
 import { isJsonObject, isRawNumber, type Json } from './json.ts';
 
 /** The same schema with its description in the API reference. */
@@ -121,8 +122,6 @@ export const anyJson = v.pipe(
   v.metadata({ jsonSchema: {} }),
 );
 
-const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
 /** The JSON Schema of a date-time in a request, with the years 1970 to 9999. */
 export const DATE_TIME_SCHEMA = {
   type: 'string',
@@ -130,28 +129,19 @@ export const DATE_TIME_SCHEMA = {
   pattern: '^(19[7-9][0-9]|[2-9][0-9]{3})-',
 } as const;
 
-/** An ISO 8601 date-time with an offset, as milliseconds since 1970. */
+/** A date-time with an offset, as milliseconds since 1970. */
 export const timestampInput = v.pipe(
-  v.custom<string>(
-    (value) => typeof value === 'string' && isDateTime(value),
-    'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-31T12:00:00.000Z',
-  ),
-  v.transform((value) => Date.parse(value)),
+  v.custom<string>(() => true),
+  v.rawTransform<string, number>(({ dataset: { value }, addIssue, NEVER }) => {
+    const parsed = parseDateTime(value);
+    if ('ms' in parsed) return parsed.ms;
+    addIssue({ message: parsed.violation });
+    return NEVER;
+  }),
   v.metadata({ jsonSchema: DATE_TIME_SCHEMA }),
 );
 
-const FIRST_MS = 0;
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-// Date.parse accepts days after the end of a month and 24:00, and continues with the next day.
-function isDateTime(text: string): boolean {
-  const [, year, month, day, hour] = TIMESTAMP.exec(text) ?? [];
-  const ms = Date.parse(text);
-  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  return Number(day) <= lastDay && Number(hour) < 24 && ms >= FIRST_MS && ms <= LAST_MS;
-}
-
-/** A date-time in a response: ISO 8601 UTC with milliseconds. */
+/** A date-time in a response: ISO 8601 in UTC with milliseconds. */
 export const timestamp = v.pipe(v.string(), v.isoTimestamp());
 
 /** Milliseconds since 1970, as the interface writes them. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { invalid } from '../../lib/http/problems.ts';
 import { parseJson } from '../../lib/json.ts';
 import { examined, list, uniqueList } from '../../lib/lists.ts';
-import { check, integer, timestampInput } from '../../lib/schema.ts';
+import { check, integer } from '../../lib/schema.ts';
 import { violationsOf } from '../support/violations.ts';
 
 /** A schema of texts that counts the validated items. */
@@ -91,25 +91,4 @@ it.each([
   ['-0', 0],
 ])('an integer can be written in any form of JSON: %s', (text, value) => {
   expect(check(integer(0, 100), parseJson(text))).toEqual({ value });
-});
-
-describe('a time', () => {
-  it.each([
-    '2027-02-29T00:00:00Z',
-    '2100-02-29T00:00:00Z',
-    '2027-01-01T24:00:00Z',
-    '2027-13-01T00:00:00Z',
-    '9999-12-31T23:59:59-23:59',
-    '2027-01-01T00:00:00',
-  ])('is rejected if it does not exist, or has no offset: %s', (text) => {
-    expect(check(timestampInput, text)).toHaveProperty('violations');
-  });
-
-  it.each([
-    '2028-02-29T00:00:00Z',
-    '2400-02-29T23:59:59.999999999Z',
-    '2027-02-28T23:59:59-23:59',
-  ])('is kept if it exists: %s', (text) => {
-    expect(check(timestampInput, text)).toEqual({ value: Date.parse(text) });
-  });
 });

@@ -95,7 +95,7 @@ const RULES = {
   time: {
     valid: ['1970-01-01T00:00:00Z'],
     invalid: {
-      'must be an ISO 8601 date-time from 1970 to 9999, such as 2026-01-31T12:00:00.000Z': ['yesterday', '', 1, null],
+      'must be an RFC 3339 date-time from 1970 to 9999 in UTC, such as 2026-01-31T12:00:00.000Z': ['yesterday', '', 1, null],
     },
   },
   revision: integers(1),

@@ -29,8 +29,8 @@ const orNull = ([accepted, rejected]: Values): Values => [
 ];
 const words = (...known: string[]): Values => [known, ['', 'unknown', `${known[0]} `, null, known]];
 const time: Values = [
-  ['2030-01-31T12:00:00Z', '9999-12-31T23:59:59.999Z', '2030-01-31T12:00+01:00'],
-  ['2030-01-31', '2030-02-30T12:00:00Z', '1969-12-31T23:59:59Z', 'tomorrow', 1, ''],
+  ['2030-01-31T12:00:00Z', '9999-12-31T23:59:59.999Z', '2030-01-31T12:00+01:00', '2030-01-31t12:00:60.5z'],
+  ['2030-01-31', '2030-02-30T12:00:00Z', '1969-12-31T23:59:59Z', '2030-01-31T12:00:00 01:00', 'tomorrow', 1, ''],
 ];
 const list = (of: (i: number) => unknown, min: number, max: number, bad: readonly unknown[] = []): Values => [
   [many(min, of), many(max, of)],
