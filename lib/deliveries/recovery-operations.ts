@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
 import { KIB, operations } from '../http/operation.ts';
 import { uniqueList } from '../lists.ts';
+import { optional } from '../optional.ts';
 import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
 import { webhookParameter } from '../webhooks/webhook.ts';
 import { MAX_PER_SECOND } from './rate-limit.ts';
@@ -19,7 +20,6 @@ const since = described(
   'Deliveries of events at this time or later. The default window starts at the first failed attempt or pause since the last success, and covers everything if there is none.',
 );
 const until = described(timestampInput, 'Only deliveries of events before this time. The default is now.');
-const window = { since: v.optional(since), until: v.optional(until) };
 const TYPES_MEANING = 'Only deliveries of events of these types. The default is all types.';
 
 const TYPE = `(${EVENT_TYPES.join('|').replaceAll('.', '\\.')})`;
@@ -40,15 +40,16 @@ export const REVERSED = { field: 'until', detail: 'must not be before since' } a
 
 const Recover = v.pipe(
   v.strictObject({
-    ...window,
-    types: v.optional(described(uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length), TYPES_MEANING)),
-    per_second: v.optional(
+    since: optional(since),
+    until: optional(until),
+    types: optional(described(uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length), TYPES_MEANING)),
+    per_second: optional(
       described(
         integer(1, MAX_PER_SECOND),
         `Deliveries per second. The default is ${DEFAULT_PER_SECOND}. A lower \`max_per_second\` of the webhook takes precedence.`,
       ),
     ),
-    enable: v.optional(
+    enable: optional(
       described(v.boolean('must be true or false'), '`true` enables the webhook first, if it is disabled.'),
     ),
   }),
@@ -67,7 +68,11 @@ export const recoveryOperations = operations(recoveryRoutes, {
   getRecovery: {
     ...shared,
     summary: 'Count the deliveries that a recovery would redeliver, and get the last recovery',
-    query: { ...window, types: v.optional(described(typesText, `${TYPES_MEANING} Separate them by commas.`)) },
+    query: {
+      since: v.optional(since),
+      until: v.optional(until),
+      types: v.optional(described(typesText, `${TYPES_MEANING} Separate them by commas.`)),
+    },
     responses: {
       200: v.object({
         count,

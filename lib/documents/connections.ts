@@ -5,6 +5,7 @@ import { MEANINGS } from '../events/types.ts';
 import { type Caller, ownerOf } from '../http/caller.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
+import { optional } from '../optional.ts';
 import { described, integer, iso, request, resource, timestamp, type Violation, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { reaches } from './access.ts';
@@ -44,19 +45,19 @@ export const NodeId = v.pipe(
 
 export const RenewConnection = request('RenewConnection', {
   node_id: described(NodeId, MEANINGS.nodeId),
-  document_key: v.optional(
+  document_key: optional(
     described(
       DocumentKey,
       'The document that the connection is for. `connection.lost` contains it. A renewal without it removes it.',
     ),
   ),
-  user: v.optional(
+  user: optional(
     described(
       User,
       'The user who is connected, in your terms. `connection.lost` contains it. A renewal without it removes it. If the token has a `user`, omit it or send the same one, because the connection always has that of the token.',
     ),
   ),
-  lease_seconds: v.optional(
+  lease_seconds: v.nullish(
     described(
       integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
       'Seconds after which the connection is lost unless it is renewed.',

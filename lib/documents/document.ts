@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Json } from '../json.ts';
+import { optional } from '../optional.ts';
 import {
   checkOf,
   described,
@@ -88,7 +89,7 @@ export const fields = v.pipe(
   v.check((value) => Object.keys(value).length <= MAX_FIELDS, `must have at most ${MAX_FIELDS} members`),
   v.metadata({ jsonSchema: { maxProperties: MAX_FIELDS } }),
 );
-export const onConflict = v.optional(
+export const onConflict = v.nullish(
   described(
     oneOf(ON_CONFLICT),
     'Which value wins when both sides changed a field to different values. `reject` changes nothing.',
@@ -100,7 +101,7 @@ export const PutDocument = request('PutDocument', {
 });
 export const PatchDocument = request('PatchDocument', {
   fields: described(fields, 'The fields to set, with any JSON values. `null` removes a field.'),
-  base_revision: v.optional(described(baseRevision, MEANINGS.baseRevision)),
+  base_revision: optional(described(baseRevision, MEANINGS.baseRevision)),
   on_conflict: onConflict,
 });
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
-import { User } from '../keys/token.ts';
+import { User } from '../credentials.ts';
 import { list } from '../lists.ts';
 import { described, integer, iso, named, pathItem, resource, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
 import { isJsonObject } from '../json.ts';
 import { list, uniqueList } from '../lists.ts';
+import { optional } from '../optional.ts';
 import { described, integer, jsonObject, oneOf, pathItem, request, resource, wholeNumber } from '../schema.ts';
 import { NodeId } from './connections.ts';
 import { baseRevision, ConflictResource, DocumentKey, fields, onConflict, Pattern } from './document.ts';
@@ -27,7 +28,7 @@ const PUSHES = [
 
 /** A push, whose violations are all reported, also with an unknown `op`. */
 export const Push = v.pipe(
-  v.strictObject({ op: opOf('put', 'patch', 'delete'), ...pushMembers, fields: v.optional(pushed) }),
+  v.strictObject({ op: opOf('put', 'patch', 'delete'), ...pushMembers, fields: optional(pushed) }),
   v.forward(
     v.check(
       ({ op, fields }) => (op === 'delete') === (fields === undefined),
@@ -68,34 +69,34 @@ const Known = v.pipe(
 
 const members = v.strictObject({
   node_id: described(NodeId, MEANINGS.nodeId),
-  sync_id: v.optional(
+  sync_id: optional(
     described(
       v.pipe(v.string('must be a string'), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')),
       'Identifies one cycle. Use a new one for each cycle. For 24 hours, a repeated request returns the stored result of each push, so no push takes effect twice. It belongs to the key, or to the `user` of the token, and to the node. Without it, the service generates one, and only later pages can be repeated. For credentials without `write` it has no effect.',
     ),
   ),
-  pattern: v.optional(
+  pattern: optional(
     described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
   ),
-  patterns: v.optional(described(uniqueList(Pattern, 1, MAX_PATTERNS), 'Several patterns, in place of `pattern`.')),
+  patterns: optional(described(uniqueList(Pattern, 1, MAX_PATTERNS), 'Several patterns, in place of `pattern`.')),
   push: described(
     list(UncheckedPush, 0, MAX_PUSHES),
     'The changes. The service applies each independently, so a rejected one does not stop the others, whatever is wrong with it.',
   ),
-  known: v.optional(
+  known: optional(
     described(
       Known,
       'The revision of every document that the node has. Send it on every page of a cycle without `since`.',
     ),
   ),
-  since: v.optional(
+  since: optional(
     described(
       v.string('must be a string'),
       'The `checkpoint` of an earlier cycle with the same patterns, in place of `known`.',
     ),
   ),
-  cursor: v.optional(described(v.string('must be a string'), 'The cursor of the last response of this cycle.')),
-  limit: v.optional(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
+  cursor: optional(described(v.string('must be a string'), 'The cursor of the last response of this cycle.')),
+  limit: v.nullish(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
 });
 type Members = v.InferOutput<typeof members>;
 

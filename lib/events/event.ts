@@ -4,6 +4,7 @@ import type { Random } from '../ids.ts';
 import { idOf } from '../ids.ts';
 import { isJsonObject, type Json } from '../json.ts';
 import { list } from '../lists.ts';
+import { optional } from '../optional.ts';
 import {
   check,
   described,
@@ -19,6 +20,7 @@ import {
   type Violation,
 } from '../schema.ts';
 import type { Space } from '../space.ts';
+import { completed } from './completed-data.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
 import { documentKeyIn, newEventId } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
@@ -34,16 +36,18 @@ export const MAX_AHEAD_MS = 5 * 60 * 1000;
 
 type TypedData = { type: EventType; data?: { [key: string]: Json } | undefined };
 
-/** Checks that `data`, if present, is what its event type requires. */
+/** Completes `data`, if present, and checks that it is what its event type requires. */
 export const dataOfType = <Input extends TypedData>() =>
-  v.rawCheck<Input>(({ dataset, addIssue }) => {
-    if (!dataset.typed || dataset.value.data === undefined) return;
-    for (const issue of v.safeParse(EVENT_DATA[dataset.value.type], dataset.value.data).issues ?? []) {
+  v.rawTransform<Input, Input>(({ dataset: { value }, addIssue, NEVER }) => {
+    if (value.data === undefined) return value;
+    const data = completed(value.type, value.data);
+    const { issues = [] } = v.safeParse(EVENT_DATA[value.type], data);
+    for (const issue of issues)
       addIssue({
         message: issue.input === undefined ? 'is required' : issue.message,
-        path: [pathItem(dataset.value, 'data'), ...((issue.path ?? []) as [])],
+        path: [pathItem(value, 'data'), ...((issue.path ?? []) as [])],
       });
-    }
+    return issues.length > 0 ? NEVER : { ...value, data };
   });
 
 export const OccurredAt = described(
@@ -69,7 +73,7 @@ export function batchViolations(json: unknown, nowMs: number): Violation[] {
 export const PublishEvent = named(
   'PublishEvent',
   v.pipe(
-    v.strictObject({ type: oneOf(EVENT_TYPES), occurred_at: v.optional(OccurredAt), data: jsonObject }),
+    v.strictObject({ type: oneOf(EVENT_TYPES), occurred_at: optional(OccurredAt), data: jsonObject }),
     dataOfType(),
   ),
 );

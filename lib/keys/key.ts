@@ -3,6 +3,7 @@ import { KEY_TYPES, type KeyType } from '../credentials.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import type { Random } from '../ids.ts';
 import { isJsonObject } from '../json.ts';
+import { optional } from '../optional.ts';
 import {
   check,
   described,
@@ -65,8 +66,8 @@ export const keyParameter: PathParameter = {
 
 export const CreateKey = request('CreateKey', {
   type: described(oneOf(KEY_TYPES), TYPE_MEANING),
-  name: v.optional(described(text(1, 100), 'Optional name.')),
-  expires_at: v.optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
+  name: optional(described(text(1, 100), 'Optional name.')),
+  expires_at: optional(described(timestampInput, 'When the key stops working. Without it, the key does not expire.')),
 });
 
 export const ChangeKey = request('ChangeKey', {

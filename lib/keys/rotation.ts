@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Random } from '../ids.ts';
+import { optional } from '../optional.ts';
 import { described, integer, request, timestampInput } from '../schema.ts';
 import { generateKey, isLastingAdmin, isUsable, type KeyRecord } from './key.ts';
 
@@ -7,13 +8,13 @@ import { generateKey, isLastingAdmin, isUsable, type KeyRecord } from './key.ts'
 const GRACE_SECONDS = 24 * 60 * 60;
 
 export const RotateKey = request('RotateKey', {
-  grace_seconds: v.optional(
+  grace_seconds: optional(
     described(
       integer(0, GRACE_SECONDS),
       'The seconds that the old key keeps working, but never past its own `expires_at`. The default is 24 hours.',
     ),
   ),
-  expires_at: v.optional(
+  expires_at: optional(
     described(
       v.nullable(timestampInput),
       'When the new key stops working. Without it, the new key has the `expires_at` of the old one. With `null`, it does not expire.',

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { PERMISSIONS } from '../credentials.ts';
 import { matchesAny } from '../documents/patterns.ts';
+import { optional } from '../optional.ts';
 import { described, iso, oneOf, request, resource, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS } from '../space.ts';
 import { Address, isAllowed } from './allowlist.ts';
@@ -20,11 +21,11 @@ const anyText = (max: number) =>
 
 export const VerifyToken = request('VerifyToken', {
   token: described(anyText(MAX_TOKEN_LENGTH), 'The token that a client presented.'),
-  document_key: v.optional(
+  document_key: optional(
     described(anyText(MAX_NAME_LENGTH), 'The document that the client wants to access. Any text is valid.'),
   ),
-  permission: v.optional(described(oneOf(PERMISSIONS), 'The permission that the client needs.')),
-  address: v.optional(
+  permission: optional(described(oneOf(PERMISSIONS), 'The permission that the client needs.')),
+  address: optional(
     described(
       Address,
       'The IP address of the client, for the allowlist of the parent key. If the key has an allowlist, a request without `address` has `allowed: false`.',

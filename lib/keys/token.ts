@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { environmentOf, PERMISSIONS, type Permission, User } from '../credentials.ts';
 import { Pattern } from '../documents/document.ts';
 import { list, uniqueList } from '../lists.ts';
+import { optional } from '../optional.ts';
 import { described, integer, oneOf, request, resource, timestamp } from '../schema.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import type { KeyRecord } from './key.ts';
@@ -33,7 +34,7 @@ export const CreateToken = request('CreateToken', {
   documents: described(uniqueList(Pattern, 1, MAX_PATTERNS), DOCUMENTS_MEANING),
   permissions: described(uniqueList(oneOf(PERMISSIONS), 1, PERMISSIONS.length), PERMISSIONS_MEANING),
   ttl: described(integer(1, MAX_TTL_SECONDS), 'Lifetime in seconds.'),
-  user: v.optional(described(User, USER_MEANING)),
+  user: optional(described(User, USER_MEANING)),
 });
 
 /** Only this response contains `token`. In its replay it is `null`. */

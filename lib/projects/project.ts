@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { bucketOf } from '../ids.ts';
 import { uniqueList } from '../lists.ts';
+import { optional } from '../optional.ts';
 import { described, iso, isoOrNull, request, resource, text, timestamp } from '../schema.ts';
 import { askedAtOf, isConfirmed, type Mailbox, markOf, UNDELIVERABLE } from './recipients.ts';
 
@@ -70,8 +71,8 @@ const emails = described(
 );
 
 export const ChangeProject = request('ChangeProject', {
-  name: v.optional(name),
-  emails: v.optional(emails),
+  name: optional(name),
+  emails: optional(emails),
 });
 
 export const ConfirmEmail = request('ConfirmEmail', {

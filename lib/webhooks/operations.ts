@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { dataOfType } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { KIB, listOf, operations, page } from '../http/operation.ts';
+import { optional } from '../optional.ts';
 import { described, jsonObject, named, oneOf } from '../schema.ts';
 import { webhookRoutes } from './routes.ts';
 import {
@@ -20,10 +21,8 @@ const TestWebhook = named(
   'TestWebhook',
   v.pipe(
     v.strictObject({
-      type: v.optional(described(oneOf(EVENT_TYPES), 'The type of the sample event.'), 'document.changed'),
-      data: v.optional(
-        described(jsonObject, 'Your own data for the event. By default, the service sends sample data.'),
-      ),
+      type: v.nullish(described(oneOf(EVENT_TYPES), 'The type of the sample event.'), 'document.changed'),
+      data: optional(described(jsonObject, 'Your own data for the event. By default, the service sends sample data.')),
     }),
     dataOfType(),
   ),

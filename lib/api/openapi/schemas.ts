@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { EVENT_DATA } from '../../events/data.ts';
 import { EventResource, OccurredAt } from '../../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
+import { optional } from '../../optional.ts';
 import { NAMED, NAMED_LISTS } from './names.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
@@ -49,6 +50,7 @@ export function namedSchemas(): Record<string, JsonSchema> {
   const converted = toJsonSchemaDefs(NAMED, CONVERSION) as object as Record<string, JsonSchema>;
   const events = EVENT_TYPES.flatMap((type) => [
     [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
+    [`Publish${schemaNameOf(type)}Data`, asPublished(jsonSchemaOf(EVENT_DATA[type]))],
     [schemaNameOf(type), eventSchema(type, dataOf(type))],
     [`Publish${schemaNameOf(type)}`, { ...published(type), description: `Publishes \`${type}\`.` }],
     [`Test${schemaNameOf(type)}`, { ...tested(type), description: `Sends a \`${type}\` event as a test.` }],
@@ -68,27 +70,69 @@ export const schemaNameOf = (type: EventType): string =>
 
 const dataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`${schemaNameOf(type)}Data`) });
 
+const publishedDataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`Publish${schemaNameOf(type)}Data`) });
+
+/** Data as publishers send them: nullable members can be absent, and optional members `null` (lib/events/completed-data.ts). */
+function asPublished(schema: JsonSchema): JsonSchema {
+  const {
+    properties,
+    required = [],
+    items,
+    ...rest
+  } = schema as JsonSchema & {
+    properties?: Record<string, JsonSchema>;
+    required?: readonly string[];
+    items?: JsonSchema;
+  };
+  if (items) return { ...rest, items: asPublished(items) };
+  if (!properties) return schema;
+  const members = Object.entries(properties).map(([name, member]) => ({ name, member: asPublished(member) }));
+  return {
+    ...rest,
+    properties: Object.fromEntries(
+      members.map(({ name, member }) => [name, required.includes(name) ? member : orNull(member)]),
+    ),
+    required: members
+      .filter(({ name, member }) => required.includes(name) && !acceptsNull(member))
+      .map(({ name }) => name),
+  };
+}
+
+/** A schema without a type accepts any value. */
+const acceptsNull = ({ type, $ref }: JsonSchema): boolean =>
+  $ref === undefined && (type === undefined || [type].flat().includes('null'));
+const orNull = (schema: JsonSchema): JsonSchema =>
+  acceptsNull(schema) ? schema : { ...schema, type: [schema.type, 'null'].flat() };
+
 const membersOf = (type: EventType, data: JsonSchema) => ({
   type: { type: 'string', const: type, description: 'The type of the event.' },
   data: { ...data, description: 'The data of the event. More members can be present.' },
 });
 
 const published = (type: EventType): JsonSchema => {
-  const { type: name, data } = membersOf(type, dataOf(type));
+  const { type: name, data } = membersOf(type, publishedDataOf(type));
   return {
     type: 'object',
-    properties: { type: name, occurred_at: jsonSchemaOf(OccurredAt), data },
+    properties: { type: name, occurred_at: jsonSchemaOf(optional(OccurredAt)), data },
     required: ['type', 'data'],
     additionalProperties: false,
   };
 };
 
-/** A test event. Without a type, it is `document.changed`. */
-const tested = (type: EventType): JsonSchema => ({
-  ...published(type),
-  properties: membersOf(type, dataOf(type)),
-  required: type === 'document.changed' ? [] : ['type'],
-});
+/** A test event. Without a type, or with `null`, it is `document.changed`. */
+function tested(type: EventType): JsonSchema {
+  const { type: name, data } = membersOf(type, {});
+  const isDefault = type === 'document.changed';
+  const { const: _, ...named } = name;
+  return {
+    ...published(type),
+    properties: {
+      type: isDefault ? { ...named, type: ['string', 'null'], enum: [type, null] } : name,
+      data: { ...data, anyOf: [publishedDataOf(type), { type: 'null' }] },
+    },
+    required: isDefault ? [] : ['type'],
+  };
+}
 
 /** The event of a type, around the schema of its data. */
 export function eventSchema(type: EventType, data: JsonSchema): JsonSchema {
@@ -139,7 +183,10 @@ function nullable(schema: JsonSchema): JsonSchema {
   const [type, none] = anyOf ?? [];
   if (typeof type?.type !== 'string' || none?.type !== 'null') return schema;
   const reference = named(type);
-  if (reference.$ref) return { ...rest, anyOf: [reference, none] }; // generators give the words one type
+  if (reference.$ref) {
+    const { description, ...words } = reference;
+    return { ...(description !== undefined && { description }), ...rest, anyOf: [words, none] }; // generators give the words one type
+  }
   const values = type.enum as unknown[] | undefined;
   return { ...type, ...rest, type: [type.type, 'null'], ...(values && { enum: [...values, null] }) };
 }

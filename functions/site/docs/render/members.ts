@@ -46,7 +46,7 @@ function alternativesOf(schema: JsonSchema): [name: string, schema: JsonSchema][
 /** The type of event, or the kinds of changes, that an alternative is for. */
 function typeNameOf(schema: JsonSchema): string | undefined {
   const { type, op } = (resolved(schema).properties ?? {}) as { type?: JsonSchema; op?: JsonSchema };
-  return typeof type?.const === 'string' ? type.const : op && optionsOf(op).join(', ');
+  return typeof type?.const === 'string' ? type.const : optionsOf(type ?? op ?? {}).join(', ') || undefined;
 }
 
 /** Returns the schema with the members, for an object, a list, or an object that can be `null`. */
@@ -57,20 +57,21 @@ function shapeOf(schema: JsonSchema): JsonSchema {
   return target.items ? shapeOf(target.items as JsonSchema) : target;
 }
 
-/** The words that a member can be, or an empty list for other types. */
+/** The words that a member can be, apart from `null`, or an empty list for other types. */
 export const optionsOf = (schema: JsonSchema): string[] => {
   const { enum: options } = resolved(schema);
-  return Array.isArray(options) ? options.map(String) : [];
+  return Array.isArray(options) ? options.filter((option) => option !== null).map(String) : [];
 };
 
 export function typeOf(schema: JsonSchema): string {
   const { type, items, anyOf, oneOf, const: constant, enum: options } = resolved(schema);
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(options)) return options.map((option) => JSON.stringify(option)).join(' | ');
-  if (type === 'array' && items) return `list of ${typeOf(items as JsonSchema)}`;
+  const types = [type ?? 'any'].flat() as string[];
+  if (items) return [`list of ${typeOf(items as JsonSchema)}`, ...types.filter((each) => each !== 'array')].join(' | ');
   const parts = (oneOf ?? anyOf ?? []) as JsonSchema[];
   if (type === undefined && parts.length > 0) return [...new Set(parts.map(typeOf))].join(' | ');
-  return [type ?? 'any'].flat().join(' | ');
+  return types.join(' | ');
 }
 
 /** The keywords of ranges, with the unit that they limit. */

@@ -18,6 +18,7 @@ it('states types and limits', () => {
   const html = membersOf({ $ref: '#/components/schemas/CreateWebhook' });
   expect(html).toContain('<code>description</code> <small>string | null, optional</small>');
   expect(html).toContain('<small class="limits">1 to 500</small>'); // of a named schema
+  expect(html).toContain('<code>documents</code> <small>list of string | null, optional</small>');
   const own = membersOf({
     properties: { a: { type: 'string', maxLength: 9, format: 'uri' }, b: { enum: ['x', 'y'] } },
   });
