@@ -48,8 +48,8 @@ export function webhooks(table: Table) {
     },
 
     /**
-     * Sets the defined members and removes the undefined ones. Returns the new webhook, or `undefined` if it was deleted, or its
-     * status or secret has changed.
+     * Sets the defined members and removes the undefined ones. Returns the webhook as it was read, with the change, or `undefined`
+     * if it was deleted, or its status or secret has changed.
      */
     async change(
       read: WebhookRecord,
@@ -58,9 +58,8 @@ export function webhooks(table: Table) {
     ): Promise<WebhookRecord | undefined> {
       const isUnchanged = all(is('status', read.status), is('secret', read.secret));
       const changed = update(itemKey.webhook(read, read.id), { ...change }, isUnchanged);
-      if ((await table.write([changed, ...also])).length > 0) return undefined;
-      // Another request can delete the webhook right after this change.
-      return (await get(read, read.id)) ?? { ...read, ...change };
+      const isRejected = (await table.write([changed, ...also])).length > 0;
+      return isRejected ? undefined : { ...read, ...change };
     },
 
     /** `false` if it was gone already. */

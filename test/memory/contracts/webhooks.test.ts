@@ -57,13 +57,11 @@ describe('webhooks', () => {
       expect(await stored(webhook)).toEqual(before);
     });
 
-    it('returns the webhook with the changes of others since it was read', async () => {
+    it('returns its own change, and keeps the changes of other members since the webhook was read', async () => {
       const webhook = await create();
       await store.change(webhook, { description: 'Theirs' });
-      expect(await store.change(webhook, { maxPerSecond: 5 })).toMatchObject({
-        description: 'Theirs',
-        maxPerSecond: 5,
-      });
+      expect(await store.change(webhook, { maxPerSecond: 5 })).toEqual({ ...webhook, maxPerSecond: 5 });
+      expect(await stored(webhook)).toMatchObject({ description: 'Theirs', maxPerSecond: 5 });
     });
   });
 });
