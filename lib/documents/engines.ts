@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { User } from '../credentials.ts';
 import { MEANINGS } from '../events/types.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
-import { User } from '../credentials.ts';
 import { list } from '../lists.ts';
+import { optional } from '../optional.ts';
 import { described, integer, iso, named, pathItem, resource, timestamp, wholeNumber } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { ConnectionId, MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, NodeId } from './connections.ts';
@@ -26,15 +27,15 @@ export const engineParameter: PathParameter = {
 const OpenedConnection = v.strictObject({
   id: described(ConnectionId, 'An id of your choice, unique in the engine. `connection.lost` contains it.'),
   node_id: described(NodeId, MEANINGS.nodeId),
-  document_key: v.optional(
+  document_key: optional(
     described(DocumentKey, 'The document that the connection is for. `connection.lost` contains it.'),
   ),
-  user: v.optional(described(User, 'The user who is connected, in your terms. `connection.lost` contains it.')),
+  user: optional(described(User, 'The user who is connected, in your terms. `connection.lost` contains it.')),
 });
 
 const ClosedConnection = v.strictObject({
   id: described(ConnectionId, 'The id of the connection. An unknown one is ignored.'),
-  lost: v.optional(described(v.boolean('must be a boolean'), '`true` publishes `connection.lost`.')),
+  lost: optional(described(v.boolean('must be a boolean'), '`true` publishes `connection.lost`.')),
 });
 
 /** The largest request is bounded, and no list has an id twice. */
@@ -62,14 +63,14 @@ export const RenewEngine = named(
         integer(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
         'Seconds after which all connections of the engine are lost unless the lease is renewed.',
       ),
-      opened: v.optional(
+      opened: v.nullish(
         described(
           list(OpenedConnection, 0, MAX_CHANGES),
           'The connections that opened since the last request. A repetition changes nothing.',
         ),
         [],
       ),
-      closed: v.optional(
+      closed: v.nullish(
         described(
           list(ClosedConnection, 0, MAX_CHANGES),
           'The connections that closed since the last request. A connection in both lists opens and then closes.',
