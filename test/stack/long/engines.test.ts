@@ -278,7 +278,7 @@ async function serveGuests(
   if (name === 'hocuspocus')
     expect(lost().find(({ user }) => user === 'killed')).toMatchObject({ document_key: document });
   expect(lost().filter(({ user }) => user === 'leaving' || user === 'revoked')).toEqual([]);
-  await eventually(() => JSON.stringify(arrived()).includes('"revoked"'));
+  await eventually(() => JSON.stringify(arrived()).includes('revoked"'));
   expect(arrived().filter(({ data }) => /"field":"(fields\.)?(reader|foreign)"/.test(JSON.stringify(data)))).toEqual(
     [],
   );
