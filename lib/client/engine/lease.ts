@@ -21,7 +21,7 @@ export interface LeaseOptions extends Access {
 const MAX_CHANGES = 500;
 /** Renewals in the time of a lease, so that a few can fail. */
 const RENEWALS = 6;
-const MAX_CLOSE_MS = 5000;
+const MIN_TIMEOUT_MS = 5000;
 
 /**
  * Keeps the lease of a sync engine with its open connections. One request renews it and contains the changes since the last one, so its
@@ -49,7 +49,7 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
     const closings = isComplete ? [...closed.values()].slice(0, MAX_CHANGES - openings.length) : [];
     const body = JSON.stringify({ lease_seconds: leaseSeconds, opened: openings, closed: closings });
     for (const { id } of openings) sent.add(id);
-    const { response, text } = await send(access, 'PUT', path, { body, timeoutMs: periodMs });
+    const { response, text } = await send(access, 'PUT', path, { body, timeoutMs: Math.max(periodMs, MIN_TIMEOUT_MS) });
     if (!response.ok) {
       const error = new Error(reasonOf(response.status, problemIn(text)));
       throw Object.assign(error, { retryAfterSeconds: retryAfterOf(response) });
@@ -118,7 +118,7 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
       clearTimeout(timer?.handle);
       await running;
       if (openedAt === undefined) return;
-      await send(access, 'DELETE', path, { timeoutMs: MAX_CLOSE_MS }).catch(({ message }) =>
+      await send(access, 'DELETE', path, { timeoutMs: MIN_TIMEOUT_MS }).catch(({ message }) =>
         log(`The lease of the engine is not closed: ${message}`),
       );
     },

@@ -8,13 +8,16 @@ const { url, name, token, field } = JSON.parse(process.argv[2]);
 const adapter = new WebSocketClientAdapter(`${url}?token=${token}`, 60_000);
 const repo = new Repo({ network: [adapter] });
 adapter.on('peer-disconnected', () => process.send('ended'));
-repo.find(name).then(
-  (handle) => {
-    handle.change((document) => {
-      document[field] = 1;
-    });
-    process.send('connected');
-  },
-  () => process.send('unavailable'),
-);
+// A repository that has no peer yet finds nothing.
+adapter.once('peer-candidate', () => {
+  repo.find(name).then(
+    (handle) => {
+      handle.change((document) => {
+        document[field] = 1;
+      });
+      process.send('connected');
+    },
+    () => process.send('unavailable'),
+  );
+});
 process.once('message', () => adapter.socket.close());
