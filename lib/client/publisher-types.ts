@@ -6,7 +6,7 @@ import type { Rejection } from './publish-batch.ts';
 export interface NewEvent {
   type: string;
   data: object;
-  occurred_at?: string;
+  occurred_at?: string | null;
 }
 
 export interface PublisherOptions<Event extends NewEvent = NewEvent> extends Access {
