@@ -49,6 +49,7 @@ export function documentPublisher({ store, publisher, origin, log }: Publication
   const waiting = new Map<string, { fields: Fields | null; savedAt: string }>();
   const running = new Map<string, Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isEnded = false;
 
   async function publishAll(key: string): Promise<void> {
     await Promise.resolve(); // `running` has the promise before it ends
@@ -77,6 +78,7 @@ export function documentPublisher({ store, publisher, origin, log }: Publication
 
   /** A full disk and a full outbox can end. */
   function retryLater(): void {
+    if (isEnded) return;
     timer ??= setTimeout(() => {
       timer = undefined;
       for (const key of waiting.keys()) publish(key).catch(() => {});
@@ -91,6 +93,7 @@ export function documentPublisher({ store, publisher, origin, log }: Publication
       return publish(key);
     },
     end(): void {
+      isEnded = true;
       clearTimeout(timer);
       if (waiting.size > 0) log(`${waiting.size} documents have changes that are not in the outbox.`);
     },

@@ -244,5 +244,6 @@ describe('an engine', () => {
     await Promise.all([engine.close(), engine.close()]);
     expect(service.sentTo('/v1/engines/').map(({ method }) => method)).toEqual(['PUT', 'DELETE']);
     await expect(engine.saved('org:a', { a: 1 })).rejects.toThrow();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
