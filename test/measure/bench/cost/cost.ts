@@ -1,6 +1,7 @@
 import { Template } from '../../../../infra/local/template.ts';
 import { billOf, idleBillOf, sum } from './bill.ts';
 import { usageOfConnection } from './connections.ts';
+import { usageOfEngine } from './engine.ts';
 import { type Scenario, usageOf } from './scenarios.ts';
 import { usageOfSync } from './sync.ts';
 import { scaled } from './usage.ts';
@@ -21,7 +22,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'failed until disabled': { events: 1, failures: 6 },
 };
 
-/** Measures the usage and the cost of a million events of each kind, of an idle month, and of 10,000 open connections. */
+/** Measures the usage and the cost of a million events of each kind, of an idle month, of 10,000 open connections, and of an engine with as many. */
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};
@@ -34,6 +35,7 @@ export async function measureCost(assembly: string) {
   }
   const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: '' });
   const connected = billOf(scaled(await usageOfConnection(assembly), 10_000));
+  const engine = billOf(await usageOfEngine(assembly));
   const synced = Object.entries(await usageOfSync(assembly)).map(([name, { readUnits, writeUnits }]) => [
     name,
     rounded({ readUnits, writeUnits }),
@@ -43,6 +45,8 @@ export async function measureCost(assembly: string) {
     'US dollars per million events (for prices and assumed durations, see test/measure/bench/cost/prices.ts)': bill,
     'US dollars for an idle month': withSum(idleBillOf(template, metrics)),
     'US dollars for 10,000 open connections per month': withSum(connected),
+    'US dollars for a sync engine with 10,000 connections of an hour each, with one lease and the verification of their tokens, per month':
+      withSum(engine),
     'Table units of a sync cycle over unchanged documents of 4 KB': Object.fromEntries(synced),
   };
 }

@@ -30,7 +30,7 @@ export async function startMetered(assembly: string, speed: number) {
     meter,
     projectId,
     /** Calls the API with an admin key. Throws if the request fails. */
-    async send(method: string, path: string, body: object, headers?: Record<string, string>): Promise<void> {
+    async send(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<void> {
       meter.request((await send(method, path, body, headers)).length, accessLogBytes);
     },
     /**
