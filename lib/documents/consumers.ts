@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
+import { UnavailableError } from '../errors.ts';
 import { checkQueue, connections as connectionsIn } from './connection-store.ts';
 import { CheckMessage, isLapsed, lostEvent, MAX_LEASE_SECONDS } from './connections.ts';
 import { endingOf, engines as enginesIn } from './engine-store.ts';
@@ -87,20 +88,36 @@ function engineChecking({ table, clock, ...runtime }: Backend) {
     });
 }
 
-/** Removes connections of an ended session, and queues itself if there are more. Returns their number. */
+/** How long one message removes connections. It then queues itself. */
+const SWEEP_MS = 8000;
+/** A throttled table is tried again after this time, which is much shorter than the visibility timeout of the queue. */
+const RETRY_SECONDS = 5;
+const MAX_TRIES = 20;
+
+/** Removes the connections of an ended session from a partition. Returns their number, of those that this message removed. */
 function sweeping({ table, clock, random, ...runtime }: Backend) {
   const engines = enginesIn(table);
   const send = checkQueue(runtime);
   return async (message: EngineSweep): Promise<number> => {
-    const { partition, lost, ...session } = message;
-    const { connections, isLast } = await engines.inPartition(session, partition);
-    if (lost) await engines.lose(session, connections, lost, clock(), random);
-    else
-      await engines.close(
-        session,
-        connections.map(({ id }) => id),
-      );
-    if (!isLast) await send(message, 0);
-    return connections.length;
+    const { partition, lost, tries = 0, ...session } = message;
+    const endsAt = clock() + SWEEP_MS;
+    let removed = 0;
+    try {
+      for (let isLast = false; !isLast; ) {
+        if (clock() >= endsAt) {
+          await send(message, 0);
+          break;
+        }
+        const page = await engines.inPartition(session, partition);
+        const ids = page.connections.map(({ id }) => id);
+        await (lost ? engines.lose(session, page.connections, lost, clock(), random) : engines.close(session, ids));
+        removed += ids.length;
+        isLast = page.isLast;
+      }
+    } catch (error) {
+      if (!(error instanceof UnavailableError) || tries >= MAX_TRIES) throw error;
+      await send({ ...message, tries: tries + 1 }, RETRY_SECONDS);
+    }
+    return removed;
   };
 }

@@ -18,8 +18,8 @@ export const CONNECTION_KEPT_MS = 90 * DAY_MS;
 
 /** Connections of one transaction, which has at most 100 writes (DynamoDB quotas). */
 const BATCH = 50;
-/** Connections that one message of a sweep removes. */
-const SWEPT = 1000;
+/** Connections that are read together. */
+const PAGE = 250;
 /** After this time, no function of an ended session runs anymore. The connections that it opened late are removed then. */
 const LATE_SECONDS = 60;
 
@@ -85,45 +85,41 @@ export function engines(table: Table) {
     /** The connections among these that are open. */
     remaining,
 
-    /** Up to 1,000 connections of a session in one partition, and whether there are more. */
+    /** Some connections of a session in one partition, and whether they are the last ones. */
     async inPartition(
       session: Session,
       partition: string,
     ): Promise<{ connections: EngineConnection[]; isLast: boolean }> {
       const prefix = `${session.engineId}#${session.session}#`;
       const query = rangeQuery(partition, { first: prefix, last: `${prefix}~` });
-      const { items, next } = await table.query({ ...query, Limit: SWEPT });
+      const { items, next } = await table.query({ ...query, Limit: PAGE });
       return { connections: items.map(toConnection), isLast: next === undefined };
     },
 
-    /** Removes connections and publishes their events. One transaction has both, so a connection is lost at most once. */
-    lose: (
+    /**
+     * Removes connections and publishes their events. One transaction has both, so a connection is lost at most once. The transactions
+     * follow each other, because the events of one document have one partition.
+     */
+    async lose(
       session: Session,
       lost: readonly EngineConnection[],
       loss: Loss,
       nowMs: number,
       random: Random,
-    ): Promise<void> => {
+    ): Promise<void> {
       const { projectId, environment } = session;
       const { lastSeenAt, lostAt: expiresAt } = loss;
-      const parts = Array.from({ length: Math.ceil(lost.length / BATCH) }, (_, i) =>
-        lost.slice(i * BATCH, (i + 1) * BATCH),
-      );
       const writesOf = (connection: EngineConnection) => [
         remove(keyOf(session, connection.id), is('connectedAt', connection.connectedAt)),
         putEvent(lostEvent({ projectId, environment, ...connection, lastSeenAt, expiresAt }, nowMs, random)),
       ];
-      return allDone(
-        parts.map(async (part) => {
-          // A connection that has gone since it was read fails the transaction, which is repeated with the others.
-          for (let rest = part; rest.length > 0; ) {
-            const rejected = await table.write(rest.flatMap(writesOf));
-            if (rejected.length === 0) break;
-            const gone = new Set(rejected.map(({ index }) => Math.floor(index / 2)));
-            rest = rest.filter((_, i) => !gone.has(i));
-          }
-        }),
-      );
+      for (let rest = lost; rest.length > 0; ) {
+        const batch = rest.slice(0, BATCH);
+        const rejected = await table.write(batch.flatMap(writesOf));
+        // A connection that has gone since it was read fails the transaction, which is repeated with the others.
+        const gone = new Set(rejected.map(({ index }) => Math.floor(index / 2)));
+        rest = rejected.length === 0 ? rest.slice(BATCH) : rest.filter((_, i) => !gone.has(i));
+      }
     },
   };
 }

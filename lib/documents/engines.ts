@@ -137,6 +137,8 @@ export type EngineCheck = v.InferOutput<typeof EngineCheck>;
 export const EngineSweep = v.strictObject({
   ...ofEngine,
   partition: v.string(),
+  /** How often the table was throttled. */
+  tries: v.optional(v.number()),
   lost: v.optional(v.strictObject({ lastSeenAt: v.number(), lostAt: v.number() })),
 });
 export type EngineSweep = v.InferOutput<typeof EngineSweep>;

@@ -342,6 +342,40 @@ describe('a check of an engine', () => {
     expect(service.failures.splice(0)).toContain('connection.check_failed');
   });
 
+  it('reports the connections within seconds, also while the table is throttled', async () => {
+    const client = await live();
+    await renewed(client, { opened: sockets(...Array.from({ length: 100 }, (_, i) => `a${i}`)) });
+    let throttled = 0;
+    service.faults.command = (name, input) => {
+      const isLoss = name === 'TransactWrite' && JSON.stringify(input).includes('ENGINE#');
+      if (!isLoss || throttled++ % 2 === 1) return undefined;
+      return Object.assign(new Error('Slow down'), { name: 'ThrottlingException', $retryable: { throttling: true } });
+    };
+    await service.clock.advance(60_000);
+    service.faults.command = undefined;
+    expect(throttled).toBeGreaterThan(20);
+    expect([stored(), service.failures]).toEqual([[], []]);
+  });
+
+  it('continues with a message after some seconds of work', async () => {
+    const client = await live();
+    await renewed(client, { opened: sockets(...Array.from({ length: 50 }, (_, i) => `a${i}`)) });
+    let sweeps = 0;
+    service.faults.aroundAll = async ({ name, input }, act) => {
+      if (name === 'Query' && JSON.stringify(input).includes('ENGINE#')) {
+        sweeps++;
+        service.clock.skip(9000); // a slow table
+        return { ...(await act()), LastEvaluatedKey: { pk: 'ENGINE#', sk: 'more' } };
+      }
+      return act();
+    };
+    for (let i = 0; i < 4; i++) await service.clock.advance(15_000);
+    service.faults.aroundAll = undefined;
+    expect(sweeps).toBeGreaterThan(16);
+    await service.settle();
+    expect(stored()).toEqual([]);
+  });
+
   it('that arrives again changes nothing', async () => {
     const project = await service.project();
     const client = await project.client('live');
