@@ -100,7 +100,7 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
       ...change,
       admit: (current) => {
         const etag = current && !current.deleted ? etagOf(current) : undefined;
-        return meets(request.headers, etag) ? undefined : preconditionFailed();
+        return meets(request.headers, etag) ? undefined : preconditionFailed(request.headers['if-match']);
       },
       also(outcome) {
         const response = responseTo(outcome);
@@ -111,8 +111,13 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
   }
 }
 
-const preconditionFailed = () =>
-  new Problem('precondition_failed', 'Read the document, then send the request again with its current ETag.');
+const preconditionFailed = (ifMatch = '') => {
+  const advice = 'Read the document, then send the request again with its current ETag.';
+  // A proxy that compresses changes the ETag of a response, so the current one would fail as well.
+  const isForeign = !/^[\d", \t*]*$/.test(ifMatch);
+  const tag = 'The service issues no such ETag as in If-Match. Send the revision of the document in double quotes.';
+  return new Problem('precondition_failed', isForeign ? `${advice} ${tag}` : advice);
+};
 
 /** A token with only `write` receives the content of its request, and nothing that needs `read`. */
 function documentResponse(caller: Caller, key: string, change: Fields, written: Accepted) {

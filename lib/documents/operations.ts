@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { entityTags } from '../http/etag.ts';
 import { listOf, MAX_BODY_BYTES, operations, page } from '../http/operation.ts';
 import { described } from '../schema.ts';
 import { ConnectionResource, connectionParameter, NodeId, RenewConnection } from './connections.ts';
@@ -14,15 +15,13 @@ import { EngineResource, engineParameter, RenewEngine } from './engines.ts';
 import { documentRoutes } from './routes.ts';
 import { SyncCycle, SyncResult } from './sync.ts';
 
-const ifNoneMatch = described(
-  v.string(),
-  'Performs the request only if the document does not have this ETag, or with `*`, if it does not exist.',
-);
+const ifNoneMatch =
+  'Performs the request only if the document does not have this ETag, or with `*`, if it does not exist.';
 const writing = {
   'If-Match': v.optional(
-    described(v.string(), 'Performs the request only if the document has this ETag, or with `*`, if it exists.'),
+    described(entityTags, 'Performs the request only if the document has this ETag, or with `*`, if it exists.'),
   ),
-  'If-None-Match': v.optional(ifNoneMatch),
+  'If-None-Match': v.optional(described(entityTags, ifNoneMatch)),
   'X-Node-Id': v.optional(described(NodeId, 'Identifies the replica that writes. The default is the credential.')),
 };
 
@@ -44,7 +43,7 @@ export const documentOperations = operations(documentRoutes, {
   getDocument: {
     parameters: { key: documentParameter },
     summary: 'Read a document',
-    headers: { 'If-None-Match': v.optional(ifNoneMatch) },
+    headers: { 'If-None-Match': v.optional(described(v.string(), ifNoneMatch)) },
     responseHeaders: ['ETag'],
     responses: { 200: DocumentResource, 304: null },
     problems: ['document_not_allowed'],

@@ -67,13 +67,46 @@ describe('a document', () => {
       const { status } = await client('GET', '/v1/documents/d', { headers: { 'If-None-Match': tag } });
       expect(status, tag).toBe(200);
     }
-    expect((await put(client, 'd', { a: 3 }, { 'If-Match': '"7","2"' })).status).toBe(200);
+    expect((await put(client, 'd', { a: 3 }, { 'If-Match': '"7",,"2",' })).status).toBe(200);
     expect((await put(client, 'd', { a: 4 }, { 'If-Match': '*' })).status).toBe(200);
     expect(code(await put(client, 'd', { a: 5 }, { 'If-None-Match': '"4"' }))).toEqual(failed);
     expect((await put(client, 'd', { a: 5 }, { 'If-None-Match': '"3"' })).status).toBe(200);
     await client('DELETE', '/v1/documents/d');
     expect(code(await put(client, 'd', {}, { 'If-Match': '*' }))).toEqual(failed);
     expect((await put(client, 'd', {}, { 'If-None-Match': '*' })).status).toBe(201);
+  });
+
+  it.each([
+    '3',
+    '',
+    '"3',
+    "'3'",
+    'w/"3"',
+    '"3" "4"',
+    '"*"',
+    ',',
+    'W/3',
+  ])('is not written with the precondition %s, which never matches', async (tag) => {
+    const client = await live();
+    await put(client, 'd', { a: 1 });
+    for (const name of ['If-Match', 'If-None-Match']) {
+      const { status, body } = await put(client, 'd', { a: 2 }, { [name]: tag });
+      const detail = 'must be * or ETags in double quotes, as the service returns them, such as "3"';
+      expect([status, body.errors]).toEqual([400, [{ field: name, detail }]]);
+    }
+    expect((await client('GET', '/v1/documents/d')).body.fields).toEqual({ a: 1 });
+  });
+
+  it.each([
+    ['W/"1"', true],
+    ['"1-gzip"', true],
+    ['"7", W/"1"', true],
+    ['"7"', false],
+  ])('says whether a proxy changed the ETag: %s', async (tag, isForeign) => {
+    const client = await live();
+    await put(client, 'd', { a: 1 });
+    const { status, body } = await put(client, 'd', { a: 2 }, { 'If-Match': tag });
+    expect([status, body.detail.includes('Send the revision of the document')]).toEqual([412, isForeign]);
   });
 
   it('is listed by prefixes that end at a segment, until it is deleted', async () => {
