@@ -76,9 +76,9 @@ const logOf = (filter: object) => (table: Counted) => deliveryLog(table).list(ne
 
 it.each<[string, number, (table: Counted) => Promise<unknown>, select?: 'COUNT']>([
   ['a page of events', 72, pageOf({})],
-  ['events of a type', 12, pageOf({ type: 'document.deleted' })],
+  ['events of a type', 12, pageOf({ types: ['document.deleted'] })],
   ['events of a document', 6, pageOf({ documentKey: 'a' })],
-  ['events of a document and type', 1, pageOf({ documentKey: 'a', type: 'document.deleted' })],
+  ['events of a document and type', 1, pageOf({ documentKey: 'a', types: ['document.deleted'] })],
   ['a page of deliveries', 16, logOf({})],
   ['failed deliveries', 16, logOf({ status: 'failed' })],
   ['delivered deliveries', 16, logOf({ status: 'succeeded' })],
@@ -92,7 +92,7 @@ it.each<[string, number, (table: Counted) => Promise<unknown>, select?: 'COUNT']
 
 it.each([
   ['events of a document', pageOf({ documentKey: 'a' })],
-  ['deliveries of a type', logOf({ type: 'document.deleted' })],
+  ['deliveries of a type', logOf({ types: ['document.deleted'] })],
 ])('reads four times the items of a page of %s, because most can have another one', async (_, list) => {
   const { table, queries } = createCounted();
   await list(table);
