@@ -226,6 +226,18 @@ describe('a file of lib/', () => {
   });
 });
 
+describe('an export of lib/', () => {
+  it('has a unique name, so that one word means one thing', () => {
+    const EXPORT = /^export (?:async )?(?:const|function\*?|type|interface|class) (\w+)/gm;
+    const filesOf = new Map<string, Set<string>>();
+    for (const file of files.filter((each) => each.startsWith('lib/') && !each.startsWith('lib/client/')))
+      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(EXPORT))
+        filesOf.set(name, (filesOf.get(name) ?? new Set()).add(file));
+    expect(filesOf.size).toBeGreaterThan(500);
+    expect([...filesOf].filter(([, { size }]) => size > 1).map(([name, each]) => [name, ...each])).toEqual([]);
+  });
+});
+
 describe('the clock of the user', () => {
   it('can be wrong, so the dashboard uses it only to correct it and to measure idle time', () => {
     const users = files.filter(

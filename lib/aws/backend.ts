@@ -8,7 +8,7 @@ export interface Backend extends Runtime {
   readonly reportFailure: ReportFailure;
 }
 
-export const connect = (runtime: Runtime): Backend => ({
+export const backendOf = (runtime: Runtime): Backend => ({
   ...runtime,
   table: createTable(runtime),
   reportFailure: failureReporter(runtime.log),
@@ -16,6 +16,6 @@ export const connect = (runtime: Runtime): Backend => ({
 
 /** The exports of a file in functions/. Tests call `create` with another runtime and with other requests to the internet. */
 export function entry<Handler, Outgoing>(build: (backend: Backend, outgoing?: Outgoing) => Handler) {
-  const create = (runtime: Runtime, outgoing?: Outgoing): Handler => build(connect(runtime), outgoing);
+  const create = (runtime: Runtime, outgoing?: Outgoing): Handler => build(backendOf(runtime), outgoing);
   return { create, handler: create(lambda) };
 }

@@ -84,7 +84,7 @@ export const remove = (key: ItemKey, condition: Condition): Write => ({
 });
 
 /** Writes nothing. The other writes of its transaction are performed only if the condition is true. */
-export const check = (key: ItemKey, condition: Condition): Write => ({
+export const conditionCheck = (key: ItemKey, condition: Condition): Write => ({
   ConditionCheck: { Key: key, ...conditionOf(condition) },
 });
 

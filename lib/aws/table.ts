@@ -20,7 +20,7 @@ import { layoutCheck } from './layout.ts';
 import { type ClientSettings, createClient, type Runtime, variable } from './runtime.ts';
 import { carryOut, pauseAtRandom, type Updating, type Write, withoutWriteId } from './writes.ts';
 
-export interface Page {
+export interface QueryPage {
   items: Item[];
   /** The number of items, also for a query that only counts. */
   count: number;
@@ -39,7 +39,7 @@ const rethrow = (error: unknown): never => {
 };
 
 /** The client of the table. It takes and returns JavaScript values. */
-class Documents extends DynamoDBDocumentClient {
+class DocumentClient extends DynamoDBDocumentClient {
   constructor(_settings: ClientSettings) {
     super(createClient(DynamoDBClient), { marshallOptions: { removeUndefinedValues: true } });
   }
@@ -48,7 +48,7 @@ class Documents extends DynamoDBDocumentClient {
 /** The table of the function. Every command is rejected while the table has another layout. */
 export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clock' | 'wait' | 'random'>) {
   const name = variable(runtime, 'TABLE_NAME');
-  const documents = runtime.client(Documents);
+  const documents = runtime.client(DocumentClient);
   const pause = pauseAtRandom(runtime);
   const now = runtime.clock;
   // Requests wait here, because the time limits of the SDK include the wait for a connection.
@@ -74,13 +74,13 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
       ...read,
       ExclusiveStartKey: after as Item | undefined,
     });
-  const pageOf = ({ Items = [], Count = 0, LastEvaluatedKey }: QueryCommandOutput): Page => ({
+  const pageOf = ({ Items = [], Count = 0, LastEvaluatedKey }: QueryCommandOutput): QueryPage => ({
     items: Items.map(withoutWriteId),
     count: Count,
     next: LastEvaluatedKey as ItemKey | undefined,
   });
 
-  const query = async (input: Query): Promise<Page> =>
+  const query = async (input: Query): Promise<QueryPage> =>
     pageOf(await reading(() => documents.send(new QueryCommand(inputOf(input)))));
 
   /** Reads page after page on demand. */
@@ -125,7 +125,7 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
     batchGet: async (keys: readonly ItemKey[]) => (await batchGetEach(keys, readSome, pause)).map(requireRead),
 
     /** Reads at most `most` pages of a query, each of at most 1 MB. */
-    async queryPages(input: Query, most: number): Promise<Page> {
+    async queryPages(input: Query, most: number): Promise<QueryPage> {
       let { items, count, next } = await query(input);
       for (let pages = 1; pages < most && next !== undefined; pages++) {
         const page = await query({ ...input, after: next });

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
 import { eventParameter } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { KIB, listOf, operations, page } from '../http/operation.ts';
+import { KIB, listOf, operationsOf, pageQuery } from '../http/operation.ts';
 import { idOf } from '../ids.ts';
 import { alternatives, described, oneOf, resource, timestamp, timestampInput, wholeNumber } from '../schema.ts';
 import { webhookParameter } from '../webhooks/webhook.ts';
@@ -59,23 +59,23 @@ const StatsResource = resource('Stats', {
 });
 
 /** The operation of an event that shows its deliveries. */
-export const eventDeliveryOperations = operations(eventDeliveryRoutes, {
+export const eventDeliveryOperations = operationsOf(eventDeliveryRoutes, {
   listEventDeliveries: {
     parameters: { id: eventParameter },
     summary: 'List the deliveries of an event, one for each webhook',
-    query: page,
+    query: pageQuery,
     responses: { 200: listOf(DeliveryResource) },
   },
 });
 
 export const deliveryOperations = {
   ...recoveryOperations,
-  ...operations(deliveryRoutes, {
+  ...operationsOf(deliveryRoutes, {
     listDeliveries: {
       ...webhook,
       summary: 'List the deliveries, newest first',
       query: {
-        ...page,
+        ...pageQuery,
         status: v.optional(
           described(
             alternatives(DELIVERY_STATUSES),
@@ -111,7 +111,7 @@ export const deliveryOperations = {
     getStats: {
       summary: 'Get delivery stats by hour or day',
       query: {
-        cursor: page.cursor,
+        cursor: pageQuery.cursor,
         webhook_id: v.optional(
           described(
             idOf('whk'),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EVENT_TYPES, type EventType } from '../events/types.ts';
-import { KIB, operations } from '../http/operation.ts';
+import { KIB, operationsOf } from '../http/operation.ts';
 import { uniqueList } from '../lists.ts';
 import { optional } from '../optional.ts';
 import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
@@ -64,7 +64,7 @@ const count = described(
   'The number of undelivered deliveries in the window. It is a lower bound above 10,000, or if more deliveries of one status are undelivered in that time. Deliveries that are `pending` before any attempt are not included. After 24 hours, you can redeliver each of them.',
 );
 
-export const recoveryOperations = operations(recoveryRoutes, {
+export const recoveryOperations = operationsOf(recoveryRoutes, {
   getRecovery: {
     ...shared,
     summary: 'Count the deliveries that a recovery would redeliver, and get the last recovery',

@@ -3,7 +3,7 @@ import { type Random, sortableId, timeOf } from '../ids.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { RecoverMessage } from './messages.ts';
-import { DEFAULT_PER_SECOND, type RecoveryWindow, type RequestedWindow, startOf, windowOf } from './recovery.ts';
+import { DEFAULT_PER_SECOND, type RecoveryWindow, type RequestedWindow, windowOf, windowStart } from './recovery.ts';
 import type { DeliveryStatus } from './retry-schedule.ts';
 
 /** The position of a recovery, which processes one status after the other. */
@@ -143,7 +143,7 @@ export function recoveryResource(
     recovery_id: id,
     started_at: iso(startedAt),
     ended_at: isoOrNull(recovery.endedAt ?? interruptedAt),
-    since: iso(startOf(recovery)),
+    since: iso(windowStart(recovery)),
     until: iso(Math.min(until, startedAt)),
     sent,
     delivered,

@@ -7,7 +7,7 @@ import { toWebhook } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { endpoints } from './endpoint-store.ts';
 import type { RecoverMessage } from './messages.ts';
-import { startOf } from './recovery.ts';
+import { windowStart } from './recovery.ts';
 import type { RecoveryContext, RecoveryPosition, RecoveryRecord } from './recovery-record.ts';
 
 const toRecovery = (item: Item): RecoveryRecord => item as unknown as RecoveryRecord;
@@ -89,7 +89,7 @@ export function recoveries(table: Table) {
       recovery: RecoveryRecord,
       nowMs: number,
     ) {
-      await extendOutage(webhook, startOf(recovery));
+      await extendOutage(webhook, windowStart(recovery));
       const isRunning = all(is('id', recovery.id), isAbsent('endedAt'));
       await table.write([update(itemKey.recovery(webhook.id), ended(nowMs), isRunning)]);
     },

@@ -63,7 +63,7 @@ export function windowOf(
 }
 
 /** When the window starts: by the times of the events, or by default by the times at which the deliveries ended. */
-export const startOf = ({ since, endedSince }: RecoveryWindow): number => endedSince ?? since;
+export const windowStart = ({ since, endedSince }: RecoveryWindow): number => endedSince ?? since;
 
 /** The default pace of a recovery in deliveries per second. */
 export const DEFAULT_PER_SECOND = 50;

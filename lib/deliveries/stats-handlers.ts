@@ -14,9 +14,9 @@ import {
   PERIOD_MS,
   type Period,
   type PeriodCounts,
+  periodStart,
   STATS_KEPT_MS,
   type StatsRange,
-  startOf,
   sumOf,
 } from './stats.ts';
 import { stats as statsIn } from './stats-store.ts';
@@ -39,7 +39,7 @@ export function statsHandlers({
     async getStats(request) {
       const { space, query } = request;
       const { webhook_id: webhookId, type, by = 'hour', group_by: groupBy, to = clock() } = query;
-      const from = startOf(by, query.from ?? to - DEFAULT_PERIODS[by] * PERIOD_MS[by]);
+      const from = periodStart(by, query.from ?? to - DEFAULT_PERIODS[by] * PERIOD_MS[by]);
       const problem = violationOf(by, from, to);
       if (problem) return problem;
       const only = webhookId === undefined ? undefined : await webhooks.get(space, webhookId);

@@ -57,7 +57,7 @@ export interface Tally {
   entries: { sequence: string; counts: Counts }[];
 }
 
-export const startOf = (period: Period, atMs: number): number => atMs - (atMs % PERIOD_MS[period]);
+export const periodStart = (period: Period, atMs: number): number => atMs - (atMs % PERIOD_MS[period]);
 
 /** Adds up changes, so that one write covers all changes of a period. Test events do not count. */
 export function tally(changes: readonly DeliveryChange[]): Tally[] {
@@ -68,7 +68,7 @@ export function tally(changes: readonly DeliveryChange[]): Tally[] {
     const { sequence, after } = change;
     const { webhookId } = after;
     for (const period of PERIODS) {
-      const start = startOf(period, counted.at);
+      const start = periodStart(period, counted.at);
       const id = `${webhookId} ${period} ${start}`;
       const own = tallies.get(id) ?? { webhookId, period, start, entries: [] };
       own.entries.push({ sequence, counts: counted.counts });

@@ -88,7 +88,7 @@ interface CyclePage {
 }
 
 /** The state of a cycle after a page. */
-export const afterPage = (cycle: Cycle, { results, changes, walked, next }: CyclePage): Cycle => ({
+export const afterCyclePage = (cycle: Cycle, { results, changes, walked, next }: CyclePage): Cycle => ({
   ...cycle,
   page: cycle.page + 1,
   pushed: cycle.pushed + results.filter(({ status }) => status === 'applied' || status === 'merged').length,

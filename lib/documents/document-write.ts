@@ -3,7 +3,7 @@ import type { Json } from '../json.ts';
 import { type Conflict, type DocumentState, type Fields, fieldIn, type OnConflict } from './document.ts';
 
 /** A requested change. `put` replaces all fields, `patch` the given ones (`null` removes a field), and `delete` removes all. */
-export interface Write {
+export interface DocumentWrite {
   op: 'put' | 'patch' | 'delete';
   documentKey: string;
   /** Empty for a `delete`. */
@@ -26,7 +26,7 @@ export type DocumentEvent = { [Type in WriteEventType]: { type: Type; data: Even
 export function eventsOf(
   before: DocumentState,
   after: DocumentState,
-  write: Write,
+  write: DocumentWrite,
   applied: readonly [string, Json][],
   conflicts: Conflict[],
 ): DocumentEvent[] {
@@ -36,7 +36,7 @@ export function eventsOf(
 function changeEvent(
   before: DocumentState,
   { revision, fields }: DocumentState,
-  { op, documentKey: document_key, origin }: Write,
+  { op, documentKey: document_key, origin }: DocumentWrite,
   applied: readonly [string, Json][],
 ): DocumentEvent {
   if (op === 'delete') return { type: 'document.deleted', data: { document_key, revision, origin } };
@@ -51,7 +51,11 @@ function changeEvent(
 }
 
 /** The event about the conflicts of a write, after which the document has this state. */
-export function conflictEvents({ revision }: DocumentState, write: Write, conflicts: Conflict[]): DocumentEvent[] {
+export function conflictEvents(
+  { revision }: DocumentState,
+  write: DocumentWrite,
+  conflicts: Conflict[],
+): DocumentEvent[] {
   if (conflicts.length === 0) return [];
   const { documentKey: document_key, baseRevision, syncId: sync_id, onConflict: resolution } = write;
   const data = { document_key, revision, base_revision: baseRevision ?? 0, sync_id, resolution, conflicts };

@@ -8,7 +8,7 @@ import type { Handlers, IdempotencyWrites, OperationResponse } from '../http/ser
 import { cursorsOf } from '../projects/cursors.ts';
 import { documentKeyOf, originOf, rangesFor, reaches } from './access.ts';
 import { documentResource, etagOf, type Fields, fieldsHeld, withoutOthersValues } from './document.ts';
-import type { Write } from './document-write.ts';
+import type { DocumentWrite } from './document-write.ts';
 import type { documentOperations } from './operations.ts';
 import { walk } from './pages.ts';
 import { type Accepted, isRejected, problemOf, type WriteOutcome } from './rejections.ts';
@@ -83,7 +83,7 @@ export function documentHandlers(backend: Backend): DocumentHandlers {
   /** Writes a document and the response under the idempotency key in one transaction. */
   async function write<Response extends OperationResponse>(
     request: Request<unknown, unknown, 'key'>,
-    change: Partial<Write> & Pick<Write, 'op'>,
+    change: Partial<DocumentWrite> & Pick<DocumentWrite, 'op'>,
     idempotencyWrites: IdempotencyWrites,
     respond: (written: Accepted) => Response | Problem,
   ): Promise<Response | Problem> {

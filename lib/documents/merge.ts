@@ -9,7 +9,7 @@ import {
   type Mark,
   sameJson,
 } from './document.ts';
-import { conflictEvents, type DocumentEvent, eventsOf, type Write } from './document-write.ts';
+import { conflictEvents, type DocumentEvent, type DocumentWrite, eventsOf } from './document-write.ts';
 import { nextRevision } from './epochs.ts';
 
 /** The maximum bytes of marks in a document. Above it, the marks of the fields that were removed first are dropped. */
@@ -30,7 +30,7 @@ export type Merge =
  * deleted after `baseRevision`, because it is not a whole document. An effective write raises the revision by one, or to the
  * first one of a new epoch. A write that changes nothing has no event, except if a deletion won.
  */
-export function merge(current: DocumentState | undefined, write: Write, nowMs: number, epoch: number): Merge {
+export function merge(current: DocumentState | undefined, write: DocumentWrite, nowMs: number, epoch: number): Merge {
   const { baseRevision, onConflict, ownRevisions } = write;
   const stored = current ?? { ...EMPTY, createdAt: nowMs, updatedAt: nowMs };
   if (baseRevision !== undefined && baseRevision > stored.revision) return { outcome: 'future_base' };
@@ -63,7 +63,7 @@ export function merge(current: DocumentState | undefined, write: Write, nowMs: n
 
 const EMPTY = { revision: 0, fields: {}, marks: {}, floor: [0, ''] as Mark, deleted: true };
 
-function wanted(stored: Fields, { op, fields }: Write): Fields {
+function wanted(stored: Fields, { op, fields }: DocumentWrite): Fields {
   if (op === 'patch') return fields;
   const removed = Object.keys(stored).map((field): [string, Json] => [field, null]);
   return Object.fromEntries([...removed, ...Object.entries(fields)]);
@@ -72,14 +72,20 @@ function wanted(stored: Fields, { op, fields }: Write): Fields {
 const markOf = ({ marks, floor }: DocumentState, field: string): Mark =>
   Object.hasOwn(marks, field) ? (marks[field] as Mark) : floor;
 
-function conflictOf(stored: DocumentState, write: Write, revision: number, field: string, value: Json): Conflict {
+function conflictOf(
+  stored: DocumentState,
+  write: DocumentWrite,
+  revision: number,
+  field: string,
+  value: Json,
+): Conflict {
   const kept = keptConflict(stored, write, field, value);
   if (write.onConflict !== 'last_write_wins') return kept;
   return { field, winner: { ...kept.loser, revision }, loser: kept.winner };
 }
 
 /** A conflict that the stored document wins. */
-function keptConflict(stored: DocumentState, write: Write, field: string, value: Json): Conflict {
+function keptConflict(stored: DocumentState, write: DocumentWrite, field: string, value: Json): Conflict {
   const [revision, origin] = markOf(stored, field);
   const winner = { value: fieldIn(stored.fields, field) ?? null, origin, revision };
   return { field, winner, loser: { value, origin: write.origin, revision: write.baseRevision ?? 0 } };
@@ -88,7 +94,7 @@ function keptConflict(stored: DocumentState, write: Write, field: string, value:
 // A put creates a missing document, even without fields. A delete that lost a conflict deletes nothing.
 function isEffective(
   { deleted }: DocumentState,
-  { op, onConflict }: Write,
+  { op, onConflict }: DocumentWrite,
   applied: unknown[],
   conflicts: Conflict[],
 ): boolean {
@@ -98,13 +104,13 @@ function isEffective(
   return creates || applied.length > 0;
 }
 
-function emptied(stored: DocumentState, { origin }: Write, revision: number, nowMs: number): DocumentState {
+function emptied(stored: DocumentState, { origin }: DocumentWrite, revision: number, nowMs: number): DocumentState {
   return { ...stored, revision, fields: {}, marks: {}, floor: [revision, origin], deleted: true, updatedAt: nowMs };
 }
 
 function changed(
   stored: DocumentState,
-  write: Write,
+  write: DocumentWrite,
   applied: [string, Json][],
   revision: number,
   nowMs: number,

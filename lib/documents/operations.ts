@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { entityTags } from '../http/etag.ts';
-import { listOf, MAX_BODY_BYTES, operations, page } from '../http/operation.ts';
+import { listOf, MAX_BODY_BYTES, operationsOf, pageQuery } from '../http/operation.ts';
 import { described } from '../schema.ts';
 import { ConnectionResource, connectionParameter, NodeId, RenewConnection } from './connections.ts';
 import {
@@ -25,11 +25,11 @@ const writing = {
   'X-Node-Id': v.optional(described(NodeId, 'Identifies the replica that writes. The default is the credential.')),
 };
 
-export const documentOperations = operations(documentRoutes, {
+export const documentOperations = operationsOf(documentRoutes, {
   listDocuments: {
     summary: 'List documents, optionally with a key prefix',
     query: {
-      ...page,
+      ...pageQuery,
       prefix: v.optional(
         described(
           KeyPrefix,

@@ -5,7 +5,7 @@ import { documentAt, placesSince } from './change-log.ts';
 import type { Cycle } from './cycle.ts';
 import type { DocumentState } from './document.ts';
 import { type KeyRange, matchesAny, rangesOf } from './patterns.ts';
-import type { Documents } from './store.ts';
+import type { DocumentStore } from './store.ts';
 import type { SyncResult } from './sync.ts';
 
 /** The documents per query after the first one, because most of them may not match. A query reads at most 1 MB. */
@@ -30,7 +30,7 @@ interface Walk {
  * place after which the next page starts, or `undefined` at the end.
  */
 export async function walk(
-  list: Documents['list'],
+  list: DocumentStore['list'],
   { space, ranges, limit, after }: Walk,
   take: (place: string, item: Readonly<Record<string, unknown>>) => Step,
 ): Promise<string | undefined> {
@@ -75,7 +75,7 @@ interface Found {
  * revision. Returns the place after which the next page starts, and the number of entries that the walk read.
  */
 export async function pull(
-  documents: Documents,
+  documents: DocumentStore,
   cycle: Pick<Cycle, 'walk' | 'since' | 'after'>,
   request: Pull,
 ): Promise<{ changes: Change[]; next: string | undefined; walked: number }> {
@@ -99,7 +99,7 @@ export async function pull(
 }
 
 async function find(
-  documents: Documents,
+  documents: DocumentStore,
   { walk: through, since = 0, after }: Pick<Cycle, 'walk' | 'since' | 'after'>,
   { space, patterns, known, limit }: Pull,
 ): Promise<{ found: Found[]; next: string | undefined; walked: number }> {

@@ -1,5 +1,5 @@
 import type { Backend } from '../aws/backend.ts';
-import { check, is, isNew, put } from '../aws/expressions.ts';
+import { conditionCheck, is, isNew, put } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, keyOf, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
@@ -11,7 +11,7 @@ import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
 import { LOGGED_MS, partsOf, placeOf } from './change-log.ts';
 import type { DocumentState } from './document.ts';
-import type { Write as DocumentWrite } from './document-write.ts';
+import type { DocumentWrite } from './document-write.ts';
 import { merge } from './merge.ts';
 import type { KeyRange } from './patterns.ts';
 import { hasLargeConflicts, type WriteOutcome } from './rejections.ts';
@@ -31,13 +31,13 @@ export function documents(table: Table) {
     },
 
     /** Lists the items of documents. `toState` parses them, so that only needed documents are parsed. */
-    list: listOf(itemKey.document, ({ sk }) => sk),
+    list: lister(itemKey.document, ({ sk }) => sk),
 
     /** Lists the revisions of documents, also of deleted ones. They show changes in few bytes. */
-    revisions: listOf(itemKey.revision, ({ sk }) => sk),
+    revisions: lister(itemKey.revision, ({ sk }) => sk),
 
     /** Lists the entries of the log of changes. */
-    changes: listOf(
+    changes: lister(
       (space, place) => {
         const { partition, entry } = partsOf(place);
         return itemKey.change(space, partition, entry);
@@ -83,7 +83,7 @@ export function documents(table: Table) {
       events: readonly StoredEvent[],
       also: readonly Write[],
     ): Promise<boolean> {
-      const unchanged = check(itemKey.document(space, documentKey), is('revision', revision));
+      const unchanged = conditionCheck(itemKey.document(space, documentKey), is('revision', revision));
       return (await table.write([unchanged, ...events.map(putEvent), ...also])).length === 0;
     },
   };
@@ -92,7 +92,7 @@ export function documents(table: Table) {
    * Lists the next items after the place `after` in one of the ranges of places, at most `limit` or 1 MB. The ranges are in order.
    * `next` is the place of the next page, if there is one, and `isCut` says that it is in the same range.
    */
-  function listOf(keyAt: (space: Space, place: string) => ItemKey, placeIn: (key: ItemKey) => string) {
+  function lister(keyAt: (space: Space, place: string) => ItemKey, placeIn: (key: ItemKey) => string) {
     return async (space: Space, ranges: readonly KeyRange[], limit: number, after = '') => {
       const i = ranges.findIndex(({ last }) => after < last);
       const range = ranges[i];
@@ -123,7 +123,7 @@ export function toState(item: Item): DocumentState {
   } as unknown as DocumentState;
 }
 
-export type Documents = ReturnType<typeof documents>;
+export type DocumentStore = ReturnType<typeof documents>;
 
 /** A write of a document, and what a caller adds to it. */
 interface DocumentChange<Response> extends DocumentWrite {

@@ -8,7 +8,7 @@ import { sortableId } from '../ids.ts';
 import { cursorsOf } from '../projects/cursors.ts';
 import { check } from '../schema.ts';
 import {
-  afterPage,
+  afterCyclePage,
   Checkpoint,
   Cycle,
   canPush,
@@ -67,7 +67,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
       const { changes, next, walked } = may(caller, 'read')
         ? await pull(documents, cycle, pullOf(request, patterns, MAX_PAGE_BYTES - bytes))
         : { changes: [], next: undefined, walked: 0 };
-      const soFar = afterPage(cycle, { results, changes, walked, next });
+      const soFar = afterCyclePage(cycle, { results, changes, walked, next });
       const response = { sync_id: cycle.syncId, results, changes };
       if (next === undefined) {
         if (may(caller, 'write')) await complete(request, soFar);

@@ -21,7 +21,7 @@ export interface Part {
 }
 
 /** What an email to a project says. */
-interface Message extends EmailContext {
+interface EmailContent extends EmailContext {
   to: readonly string[];
   /** The email adds the id of the project. */
   subject: string;
@@ -34,7 +34,7 @@ interface Message extends EmailContext {
 }
 
 /** Composes every email, so that all of them look alike and end with the same footer. */
-export function emailOf({ to, subject, paragraphs, links, reason = NOTIFIED, ...context }: Message): Email {
+export function emailOf({ to, subject, paragraphs, links, reason = NOTIFIED, ...context }: EmailContent): Email {
   const { project } = context;
   const parts = [
     ...paragraphs.map((each) => (typeof each === 'string' ? { text: each, html: paragraph(each) } : each)),

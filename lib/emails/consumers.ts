@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Backend } from '../aws/backend.ts';
 import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
-import { isSameMailbox, type Mark, markOf, recipientsOf, withMark } from '../projects/recipients.ts';
+import { isSameMailbox, type MailboxMark, markOf, recipientsOf, withMark } from '../projects/recipients.ts';
 import { emailOf } from './compose.ts';
 import { inert } from './inert.ts';
 import { projectEmails, SummaryMessage } from './send.ts';
@@ -20,7 +20,7 @@ const EmailEvent = v.object({
   }),
 });
 
-const REASONS: Record<Mark['reason'], string> = {
+const REASONS: Record<MailboxMark['reason'], string> = {
   bounced: 'Its mail server rejected an email permanently.',
   complained: 'Its mail provider reported that the recipient marked an email as spam.',
 };
@@ -65,7 +65,7 @@ export function emailConsumer(backend: Backend) {
    * Stops emails to an address of a project, and notifies the other addresses. An address that the project has removed is marked
    * too, because it can be added again.
    */
-  async function stop(projectId: string, reported: string, reason: Mark['reason']): Promise<void> {
+  async function stop(projectId: string, reported: string, reason: MailboxMark['reason']): Promise<void> {
     const project = await projects.get(projectId);
     const now = clock();
     const mark = { reason, at: now };
@@ -91,7 +91,7 @@ export function emailConsumer(backend: Backend) {
   }
 
   /** `false` if the address already has a mark. */
-  function add(projectId: string, address: string, mark: Mark): Promise<boolean> {
+  function add(projectId: string, address: string, mark: MailboxMark): Promise<boolean> {
     return optimistically(async () => {
       const read = await projects.get(projectId);
       const mailboxes = read && withMark(read, address, mark);

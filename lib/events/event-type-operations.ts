@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { operations } from '../http/operation.ts';
+import { operationsOf } from '../http/operation.ts';
 import { described, jsonObject, resource } from '../schema.ts';
 import { EventResource } from './event.ts';
 import { eventTypeRoutes } from './routes.ts';
@@ -13,7 +13,7 @@ const EventTypeDescription = resource('EventTypeDescription', {
 });
 
 /** A file that the synthesis creates. */
-export const eventTypeOperations = operations(eventTypeRoutes, {
+export const eventTypeOperations = operationsOf(eventTypeRoutes, {
   listEventTypes: {
     summary: 'List the event types, each with its JSON Schema and a sample',
     responses: { 200: v.object({ data: v.array(EventTypeDescription) }) },

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
-import { listOf, MAX_BODY_BYTES, operations, page } from '../http/operation.ts';
+import { listOf, MAX_BODY_BYTES, operationsOf, pageQuery } from '../http/operation.ts';
 import { alternatives, described, timestampInput } from '../schema.ts';
 import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
 import { eventRoutes } from './routes.ts';
 import { EVENT_TYPES } from './types.ts';
 
-export const eventOperations = operations(eventRoutes, {
+export const eventOperations = operationsOf(eventRoutes, {
   publishEvent: {
     summary: 'Publish an event to the webhooks subscribed to its type',
     body: PublishEvent,
@@ -26,7 +26,7 @@ export const eventOperations = operations(eventRoutes, {
   listEvents: {
     summary: 'List the events of the last 30 days, newest first, also within a batch',
     query: {
-      ...page,
+      ...pageQuery,
       type: v.optional(
         described(alternatives(EVENT_TYPES), 'Only events of this type. Repeat it for events of several types.'),
       ),

@@ -44,7 +44,7 @@ export interface Operation extends Route {
 }
 
 /** A table of operations by their ids. */
-export type Operations = Readonly<Record<string, Operation>>;
+export type OperationTable = Readonly<Record<string, Operation>>;
 
 const DEFAULTS = {
   parameters: {},
@@ -71,7 +71,7 @@ type Described<Table extends Routes, Given extends Readonly<Record<keyof Table, 
 };
 
 /** The operations of some routes. Each route has one description. */
-export function operations<
+export function operationsOf<
   const Table extends Routes,
   const Given extends Readonly<Record<keyof Table, GivenDescription>>,
 >(routes: Table, descriptions: Given & Readonly<Record<Exclude<keyof Given, keyof Table>, never>>) {
@@ -100,7 +100,7 @@ export const idempotencyHeader = {
 };
 
 /** Query parameters of every list. */
-export const page = {
+export const pageQuery = {
   limit: v.optional(described(integerText(1, MAX_PAGE), `Entries per page. The default is ${DEFAULT_PAGE}.`)),
   cursor: v.optional(described(v.string(), '`next_cursor` of the previous page.')),
 };

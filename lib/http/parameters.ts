@@ -44,7 +44,7 @@ export function repeatedHeaders(operation: Operation, event: APIGatewayProxyEven
   return names.filter((name) => !LISTS.test(name) && linesOf(name).length > 1).map(repeatedViolation);
 }
 
-export function headersOf(operation: Operation, received: Record<string, string>) {
+export function checkedHeaders(operation: Operation, received: Record<string, string>) {
   const schemas = schemasOf(operation);
   const values = Object.keys(schemas).map((name) => [name, received[name.toLowerCase()]]);
   return check(v.object(schemas), Object.fromEntries(values));

@@ -6,7 +6,7 @@ import type { Space } from '../space.ts';
 import { type Caller, callerOf, environmentFor } from './caller.ts';
 import { lowerCased } from './headers.ts';
 import { chosenEnvironment, type Operation } from './operation.ts';
-import { hasContent, headersOf, listsIn, queryOf, repeatedHeaders } from './parameters.ts';
+import { checkedHeaders, hasContent, listsIn, queryOf, repeatedHeaders } from './parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
 /** A validated request. */
@@ -66,7 +66,7 @@ export function parseRequest(
   const body = isJsonObject(json)
     ? check(operation.body ?? v.strictObject({}), json)
     : { violations: [{ field: 'body', detail: 'must be an object' }] };
-  const checked = [chosenNames, query, headersOf(operation, headers), body];
+  const checked = [chosenNames, query, checkedHeaders(operation, headers), body];
   const violations = [
     ...repeated,
     ...repeatedHeaders(operation, event),

@@ -13,7 +13,7 @@ import {
   type RequestIdentity,
   type StoredResponse,
 } from './idempotency-store.ts';
-import { isPublishing, type Operation, type Operations } from './operation.ts';
+import { isPublishing, type Operation, type OperationTable } from './operation.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
 import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
 import { allowsCrossOrigin, byRoute, callersText } from './route.ts';
@@ -42,7 +42,7 @@ export interface OperationResponse<Body = unknown> {
 export type IdempotencyWrites = (response: OperationResponse) => Write[];
 
 /** A handler for each operation of a table. */
-export type Handlers<Table extends Operations> = {
+export type Handlers<Table extends OperationTable> = {
   [Id in keyof Table]: (
     request: RequestOf<Table[Id]>,
     idempotencyWrites: IdempotencyWrites,
@@ -51,7 +51,7 @@ export type Handlers<Table extends Operations> = {
 };
 
 /** The violations of a body beyond its schema, such as a time in the past. They are listed with all other violations. */
-export type ViolationsOf<Table extends Operations> = { [Id in keyof Table]?: BodyViolations };
+export type ViolationsOf<Table extends OperationTable> = { [Id in keyof Table]?: BodyViolations };
 
 export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
@@ -59,7 +59,7 @@ export type ApiHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProx
  * Handles a proxy event for one of the operations: parses it, calls the handler and converts the result, with idempotency keys. Other
  * routes do not exist.
  */
-export function serve<Table extends Operations>(
+export function serve<Table extends OperationTable>(
   operations: Table,
   handlers: Handlers<Table>,
   backend: Backend,

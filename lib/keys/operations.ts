@@ -1,4 +1,4 @@
-import { listOf, operations, page } from '../http/operation.ts';
+import { listOf, operationsOf, pageQuery } from '../http/operation.ts';
 import { Allowlist, KeyAllowlist } from './allowlist.ts';
 import { ChangeKey, CreatedKey, CreateKey, KeyResource, keyParameter } from './key.ts';
 import { RotateKey } from './rotation.ts';
@@ -7,7 +7,7 @@ import { KeyUsage } from './usage.ts';
 
 const key = { parameters: { key: keyParameter } } as const;
 
-export const keyOperations = operations(keyRoutes, {
+export const keyOperations = operationsOf(keyRoutes, {
   createKey: {
     summary: 'Create a key. It is shown only once',
     body: CreateKey,
@@ -19,7 +19,7 @@ export const keyOperations = operations(keyRoutes, {
   },
   listKeys: {
     summary: 'List the keys of the project',
-    query: page,
+    query: pageQuery,
     responses: { 200: listOf(KeyResource) },
   },
   getKey: {

@@ -2,7 +2,7 @@ import {
   all,
   any,
   type Condition,
-  check,
+  conditionCheck,
   exists,
   hasFewerThan,
   is,
@@ -140,7 +140,7 @@ export function apiKeys(table: Table) {
 
     /** The condition that a key still works without an expiry, from the same addresses, for the change of another key. */
     stillLasting: ({ id, cidrs }: KeyRecord): Write =>
-      check(itemKey.key(id), all(isAbsent('revokedAt'), isAbsent('expiresAt'), is('cidrs', cidrs))),
+      conditionCheck(itemKey.key(id), all(isAbsent('revokedAt'), isAbsent('expiresAt'), is('cidrs', cidrs))),
 
     /** Replaces the revoked tokens that were read. `false` if another request has changed them since. */
     setRevokedTokens: (read: KeyRecord, revokedTokens: string[], also: readonly Write[]): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { operations } from '../http/operation.ts';
+import { operationsOf } from '../http/operation.ts';
 import { described } from '../schema.ts';
 import { tokenParameter } from './revoked-tokens.ts';
 import { tokenRoutes } from './routes.ts';
@@ -7,7 +7,7 @@ import { CreateToken, TokenResource } from './token.ts';
 import { TokenKeySet } from './token-keys.ts';
 import { TokenVerification, VerifyToken } from './token-verification.ts';
 
-export const tokenOperations = operations(tokenRoutes, {
+export const tokenOperations = operationsOf(tokenRoutes, {
   createToken: {
     summary: 'Create a scoped token. It is shown only once',
     body: CreateToken,

@@ -25,7 +25,7 @@ export interface Section {
 }
 
 /** The sections of a project, in order. After them come the logs of its webhooks. */
-export function sectionsOf(projectId: string, nowMs: number): Section[] {
+export function exportSections(projectId: string, nowMs: number): Section[] {
   const section = (head: Section['head'], { pk }: ItemKey, dataOf: Section['dataOf']): Section => ({
     id: pk,
     query: wholePartition(pk),

@@ -1,7 +1,7 @@
 import { itemKey } from '../aws/items.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
-import { lineOf, positionOf, type Section, sectionsOf, sectionsOfLog } from './export-section-store.ts';
+import { exportSections, lineOf, positionOf, type Section, sectionsOfLog } from './export-section-store.ts';
 
 /** Where an export continues: after an item of a section. In the section `logs`, the items are webhooks. */
 export interface ExportPosition {
@@ -34,7 +34,7 @@ export function projectExport(table: Table) {
     start: ExportPosition | undefined,
     nowMs: number,
   ): Promise<{ lines: string[]; next: ExportPosition | undefined }> => {
-    const ofProject = sectionsOf(projectId, nowMs);
+    const ofProject = exportSections(projectId, nowMs);
     if (start?.webhook !== undefined && !(await table.get(itemKey.log(projectId, start.webhook)))) throw unknown();
     const lines: string[] = [];
     let [bytes, queries] = [0, 0];

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { AuditEntryResource } from '../audit/audit.ts';
 import { ConfirmAddress, ConfirmedAddress } from '../emails/confirmation.ts';
-import { listOf, operations, page } from '../http/operation.ts';
+import { listOf, operationsOf, pageQuery } from '../http/operation.ts';
 import { described, timestampInput } from '../schema.ts';
 import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource, SendConfirmation } from './project.ts';
 import { projectRoutes } from './routes.ts';
@@ -12,7 +12,7 @@ const TestEmail = v.object({
   emails: described(v.array(EmailAddress), 'The addresses that the test email was sent to.'),
 });
 
-export const projectOperations = operations(projectRoutes, {
+export const projectOperations = operationsOf(projectRoutes, {
   getProject: {
     summary: 'Read the project',
     responses: { 200: ProjectResource },
@@ -47,7 +47,7 @@ export const projectOperations = operations(projectRoutes, {
   listAudit: {
     summary: 'List changes to keys, allowlists, tokens, webhooks and the project, newest first',
     query: {
-      ...page,
+      ...pageQuery,
       since: v.optional(
         described(timestampInput, 'Only changes at this time or later. Entries are kept for 400 days.'),
       ),

@@ -2,7 +2,7 @@
 export const UNDELIVERABLE = ['bounced', 'complained'] as const;
 
 /** A report of SES about an address. */
-export interface Mark {
+export interface MailboxMark {
   reason: (typeof UNDELIVERABLE)[number];
   at: number;
 }
@@ -14,7 +14,7 @@ export interface Mailbox {
   isConfirmed: boolean;
   /** When an email that asks its owner was last requested. */
   askedAt?: number | undefined;
-  mark?: Mark | undefined;
+  mark?: MailboxMark | undefined;
   /** When the project removed the address. */
   removedAt?: number | undefined;
 }
@@ -53,7 +53,7 @@ export const askableAt = (project: Addresses, address: string): number =>
   (askedAtOf(project, address) ?? Number.NEGATIVE_INFINITY) + ASKED_AGAIN_MS;
 
 /** The mark of an address, if it has one that still applies. */
-export function markOf(project: Addresses, address: string, nowMs: number): Mark | undefined {
+export function markOf(project: Addresses, address: string, nowMs: number): MailboxMark | undefined {
   const { mark } = mailboxOf(project, address);
   return mark && mark.at > nowMs - KNOWN_MS ? mark : undefined;
 }
@@ -110,7 +110,7 @@ export function withMailbox(mailboxes: readonly Mailbox[] = [], address: string,
 }
 
 /** The mailboxes with the mark of an address. `undefined` if nothing is known about the address. */
-export function withMark(project: Addresses, address: string, mark: Mark): Mailbox[] | undefined {
+export function withMark(project: Addresses, address: string, mark: MailboxMark): Mailbox[] | undefined {
   const { emails, mailboxes = [] } = project;
   const isOfProject = has([...emails, ...mailboxes.map(({ email }) => email)], address);
   return isOfProject ? withMailbox(mailboxes, address, { mark }) : undefined;

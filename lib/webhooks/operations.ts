@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { dataOfType } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
-import { KIB, listOf, operations, page } from '../http/operation.ts';
+import { KIB, listOf, operationsOf, pageQuery } from '../http/operation.ts';
 import { optional } from '../optional.ts';
 import { described, jsonObject, named, oneOf } from '../schema.ts';
 import { webhookRoutes } from './routes.ts';
@@ -29,7 +29,7 @@ const TestWebhook = named(
 );
 
 const Accepted = v.object({ event_id: described(v.string(), 'The sample event.') });
-export const webhookOperations = operations(webhookRoutes, {
+export const webhookOperations = operationsOf(webhookRoutes, {
   createWebhook: {
     ...webhooks,
     summary: 'Create a webhook',
@@ -43,7 +43,7 @@ export const webhookOperations = operations(webhookRoutes, {
   listWebhooks: {
     ...webhooks,
     summary: 'List the webhooks',
-    query: page,
+    query: pageQuery,
     responses: { 200: listOf(WebhookResource) },
   },
   getWebhook: {

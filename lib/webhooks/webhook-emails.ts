@@ -13,10 +13,10 @@ export const EMAIL_MEMBERS = {
 /** The states of a webhook that cause an email. */
 export type WebhookState = keyof typeof EMAIL_MEMBERS;
 type EmailMember<Kind extends 'by' | 'sentAt' | 'until'> = (typeof EMAIL_MEMBERS)[WebhookState][Kind];
-export type Emails = { [Name in EmailMember<'by'>]?: string | undefined } & {
+export type EmailState = { [Name in EmailMember<'by'>]?: string | undefined } & {
   [Name in EmailMember<'sentAt' | 'until'>]?: number | undefined;
 };
 
 /** The change that forgets an email, so that the next one can be sent. */
-export const withoutEmail = (what: WebhookState): Emails =>
+export const withoutEmail = (what: WebhookState): EmailState =>
   Object.fromEntries(Object.values(EMAIL_MEMBERS[what]).map((name) => [name, undefined]));

@@ -22,7 +22,7 @@ import {
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 import { type PreviousSecret, Secret, secretHint } from './signing.ts';
-import type { Emails } from './webhook-emails.ts';
+import type { EmailState } from './webhook-emails.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;
@@ -137,7 +137,7 @@ type Original = 'url' | 'events' | 'description';
 type Added = { [Name in keyof Omit<Settings, Original | 'secret' | 'max_per_second'>]?: Settings[Name] | undefined };
 
 /** A stored webhook. Times are in milliseconds since 1970. Members that a release added are absent in older webhooks. */
-export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, Emails, Pace {
+export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, EmailState, Pace {
   id: string;
   /** `max_per_second`. Absent without a limit. Releases share the table, so the stored name stays. */
   maxPerSecond?: number | undefined;

@@ -10,7 +10,7 @@ import { itemKey, statusIndexEntry } from '../../lib/aws/items.ts';
 import type { Attempt } from '../../lib/deliveries/attempt.ts';
 import { LATENCY_BOUNDS_MS } from '../../lib/deliveries/latency.ts';
 import type { DeliveryStatus } from '../../lib/deliveries/retry-schedule.ts';
-import { type Counter, countName, PERIOD_MS, PERIODS, startOf } from '../../lib/deliveries/stats.ts';
+import { type Counter, countName, PERIOD_MS, PERIODS, periodStart } from '../../lib/deliveries/stats.ts';
 import { newEvent } from '../../lib/events/event.ts';
 import { createProject } from '../measure/bench/project.ts';
 import { startBench } from '../measure/bench/stack.ts';
@@ -86,7 +86,7 @@ function outageCountsOf(total: number, start: number, now: number): Record<strin
 function statsItems(webhookId: string, perHour: number, now: number, isDisabled: boolean) {
   return PERIODS.flatMap((period) =>
     Array.from({ length: period === 'hour' ? 24 : 30 }, (_, i) => {
-      const start = startOf(period, now) - i * PERIOD_MS[period];
+      const start = periodStart(period, now) - i * PERIOD_MS[period];
       const total = period === 'hour' ? perHour * shareOf(start) : perHour * 13 * (i === 0 ? 0.6 : 1 - (i % 7) * 0.07);
       const isOutage = isDisabled && period === 'hour' && start > now - OUTAGE_MS;
       const counts = isOutage ? outageCountsOf(total, start, now) : countsOf(total);

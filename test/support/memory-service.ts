@@ -13,7 +13,7 @@ import { findRoute } from '../../infra/local/gateway/routes.ts';
 import type { Item } from '../../infra/local/memory/paths.ts';
 import { allOperations } from '../../lib/api/operations.ts';
 import { routeAt } from '../../lib/api/routes.ts';
-import { connect } from '../../lib/aws/backend.ts';
+import { backendOf } from '../../lib/aws/backend.ts';
 import type { Email } from '../../lib/aws/email.ts';
 import type { Post } from '../../lib/deliveries/attempt.ts';
 import type { QueueMessage } from '../../lib/deliveries/messages.ts';
@@ -133,7 +133,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
       ...variables,
     },
   });
-  const { table } = connect(runtime);
+  const { table } = backendOf(runtime);
   afterFile(() => {
     const violations = [...endpoints.values()].flatMap(({ received }) => received.flatMap(faultsIn));
     expect([...new Set(violations)]).toEqual([]);

@@ -1,7 +1,7 @@
 import { type Command, DynamoDbError } from '../../infra/local/memory/requests.ts';
 import { schemaOf } from '../../infra/local/memory/schema.ts';
 import { MemoryDynamoDb, type MemoryDynamoDbOptions } from '../../infra/local/memory/table.ts';
-import { connect } from '../../lib/aws/backend.ts';
+import { backendOf } from '../../lib/aws/backend.ts';
 import type { Runtime } from '../../lib/aws/runtime.ts';
 import { TABLE } from './dynamodb-table.ts';
 import { recordCommand } from './replay.ts';
@@ -42,5 +42,5 @@ export function memoryBackend(
 ) {
   const db = new RecordedDynamoDb();
   const runtime = runtimeWith(async (command) => handle(command) ?? db.execute(command), rest);
-  return { runtime, db, ...connect(runtime) };
+  return { runtime, db, ...backendOf(runtime) };
 }

@@ -16,7 +16,7 @@ export const AT = Date.parse('2026-01-31T12:00:00.000Z');
 /** So many seconds after `AT`. */
 export const at = (seconds: number): string => iso(AT + seconds * 1000);
 
-export const listOf = (item: unknown) => ({ data: [item], next_cursor: null });
+export const exampleList = (item: unknown) => ({ data: [item], next_cursor: null });
 
 const key = {
   id: EXAMPLE_IDS.key,
@@ -65,7 +65,7 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
     response: { email: 'new@example.com' },
   },
   listAudit: {
-    response: listOf({
+    response: exampleList({
       id: 'aud_01KG9Y3E5F7H9J1K3M5N7P9Q1R',
       at: at(60),
       actor: 'key_01Fkq1Wz8RyB',

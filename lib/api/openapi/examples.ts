@@ -4,10 +4,10 @@ import { DocumentResource } from '../../documents/document.ts';
 import { sampleData } from '../../events/data.ts';
 import { EventResource } from '../../events/event.ts';
 import { EVENT_TYPES, type EventType } from '../../events/types.ts';
-import { listOf as schemaOfList } from '../../http/operation.ts';
+import { listOf } from '../../http/operation.ts';
 import { WebhookResource, WebhookWithSecret } from '../../webhooks/webhook.ts';
 import { type OperationId, operations } from '../operations.ts';
-import { AT, accessExamples, accessSchemas, at, type Example, listOf } from './access-examples.ts';
+import { AT, accessExamples, accessSchemas, at, type Example, exampleList } from './access-examples.ts';
 import { document, documentExamples } from './document-examples.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 
@@ -94,7 +94,7 @@ const OF_SCHEMAS = new Map<unknown, unknown>(
     [DocumentResource, document] as const,
   ].flatMap(([schema, example]): [v.GenericSchema, unknown][] => [
     [schema, example],
-    [schemaOfList(schema), listOf(example)],
+    [listOf(schema), exampleList(example)],
   ]),
 );
 
@@ -110,7 +110,7 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
   },
   rotateSecret: { body: {}, response: { ...webhook, updated_at: at(60), secret } },
   testWebhook: { body: { type: 'document.changed' }, response: { event_id: EXAMPLE_IDS.event } },
-  listDeliveries: { response: listOf(entry) },
+  listDeliveries: { response: exampleList(entry) },
   redeliver: { response: { ...entry, next_attempt_at: at(7200) } },
   getRecovery: {
     response: {
@@ -129,7 +129,7 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
   },
   recover: { body: { enable: true }, response: { recovery_id: EXAMPLE_IDS.recovery, count: 12 } },
   getStats: {
-    response: listOf({
+    response: exampleList({
       at: at(0),
       webhook_id: EXAMPLE_IDS.webhook,
       type: 'document.changed',
@@ -146,7 +146,7 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationId, Example>>> = {
     body: { events: [published] },
     response: { data: [EXAMPLE_EVENTS['document.changed']] },
   },
-  listEventDeliveries: { response: listOf(entry) },
+  listEventDeliveries: { response: exampleList(entry) },
   ...documentExamples,
 };
 

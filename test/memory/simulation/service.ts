@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse } from 'aws-lambda';
 import type { Item } from '../../../infra/local/memory/paths.ts';
-import { connect } from '../../../lib/aws/backend.ts';
+import { backendOf } from '../../../lib/aws/backend.ts';
 import { itemKey, LOG_PARTITIONS } from '../../../lib/aws/items.ts';
 import type { Post, TimedOutcome, Watch } from '../../../lib/deliveries/attempt.ts';
 import { intervalOf, secondsOverBudget } from '../../../lib/deliveries/budget.ts';
@@ -154,7 +154,7 @@ export class SimulatedService {
   /** Creates a project with an admin key and some other items, without faults. */
   async setUp(items: readonly Item[]): Promise<void> {
     const { random, now } = this.world;
-    const { table } = connect(runtimeWith(async (command) => this.db.execute(command)));
+    const { table } = backendOf(runtimeWith(async (command) => this.db.execute(command)));
     const admin = { projectId: 'prj_1', type: 'admin', name: 'Admin', tokenSecret: 'secret' } as const;
     const { key, record } = generateKey(admin, now, random);
     this.db.put(items);

@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse } from 'aws-lambda';
 import { expect } from 'vitest';
 import { create } from '../../../functions/deliver.ts';
-import { connect } from '../../../lib/aws/backend.ts';
+import { backendOf } from '../../../lib/aws/backend.ts';
 import { put, update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import type { Post, TimedOutcome, Watch } from '../../../lib/deliveries/attempt.ts';
@@ -98,7 +98,7 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
       log: { info: line('info'), warn: line('warn'), error: line('error') },
     },
   );
-  const { table } = connect(runtimeWith(async (command) => memory.execute(command)));
+  const { table } = backendOf(runtimeWith(async (command) => memory.execute(command)));
   const log = deliveryLog(table);
   const project = newProject({ id: space.projectId });
   await projects(table).create(project, putFirstKey(newKey({ projectId: project.id })));

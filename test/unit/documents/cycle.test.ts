@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterPage,
+  afterCyclePage,
   claimsName,
   completionData,
   cycleOwner,
@@ -56,10 +56,10 @@ const results = [
 const page = { results: results.map((each) => ({ ...each, conflicts: [...each.conflicts] })), changes: ['a', 'b'] };
 
 it('a page counts the pushes that changed a document, the documents that it returned, and all conflicts', () => {
-  const first = afterPage(newCycle(name, now, undefined), { ...page, walked: 5, next: 'place' });
+  const first = afterCyclePage(newCycle(name, now, undefined), { ...page, walked: 5, next: 'place' });
   const expected = { page: 1, pushed: 2, pulled: 2, conflicts: 3, walked: 5, after: 'place' };
   expect(first).toMatchObject({ ...name, ...expected });
-  const last = afterPage(first, { ...page, walked: 1, next: undefined });
+  const last = afterCyclePage(first, { ...page, walked: 1, next: undefined });
   expect(last).toMatchObject({ page: 2, pushed: 4, pulled: 4, conflicts: 6, walked: 6, after: undefined });
 });
 

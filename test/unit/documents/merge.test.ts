@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DocumentState, type Fields, ON_CONFLICT, sameJson } from '../../../lib/documents/document.ts';
-import type { Write } from '../../../lib/documents/document-write.ts';
+import type { DocumentWrite } from '../../../lib/documents/document-write.ts';
 import { merge } from '../../../lib/documents/merge.ts';
 import { type Json, parseJson } from '../../../lib/json.ts';
 import { textsOfBytes } from '../../support/adversarial.ts';
 
-const write = (overrides: Partial<Write>): Write => ({
+const write = (overrides: Partial<DocumentWrite>): DocumentWrite => ({
   op: 'patch',
   documentKey: 'd',
   fields: {},
@@ -18,7 +18,7 @@ const write = (overrides: Partial<Write>): Write => ({
 });
 
 /** Applies writes in order, like the table, and returns all results. */
-function history(writes: Write[]) {
+function history(writes: DocumentWrite[]) {
   let state: DocumentState | undefined;
   const merges = writes.map((each, i) => {
     const before = state;
@@ -44,7 +44,7 @@ const writes = fc.array(
 );
 /** Base revisions that are some steps old, like those of nodes that sync rarely. */
 const run = (planned: typeof writes extends fc.Arbitrary<infer T> ? T : never) => {
-  const made: Write[] = [];
+  const made: DocumentWrite[] = [];
   for (const { back, ...each } of planned) {
     const revision = history(made).state?.revision ?? 0;
     made.push(
@@ -116,11 +116,15 @@ describe('the events of a document', () => {
   });
 });
 
-const patch = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ fields, ...more });
-const put = (fields: Fields, more: Partial<Write> = {}): Partial<Write> => ({ op: 'put', fields, ...more });
-const remove = (more: Partial<Write> = {}): Partial<Write> => ({ op: 'delete', ...more });
+const patch = (fields: Fields, more: Partial<DocumentWrite> = {}): Partial<DocumentWrite> => ({ fields, ...more });
+const put = (fields: Fields, more: Partial<DocumentWrite> = {}): Partial<DocumentWrite> => ({
+  op: 'put',
+  fields,
+  ...more,
+});
+const remove = (more: Partial<DocumentWrite> = {}): Partial<DocumentWrite> => ({ op: 'delete', ...more });
 /** Returns the result of the last write after other writes. */
-const last = (...all: Partial<Write>[]) => history(all.map(write)).merges.at(-1)?.merged;
+const last = (...all: Partial<DocumentWrite>[]) => history(all.map(write)).merges.at(-1)?.merged;
 
 describe('a write', () => {
   const edited = [put({ a: 1, b: 1 }), patch({ a: 2 }, { origin: 'node-2' })];
@@ -137,7 +141,7 @@ describe('a write', () => {
   const nothing = { ...unchanged, state: undefined, conflicts: [] };
   const merged = (fields: Fields, conflicts: object[]) => ({ ...changed, conflicts, state: { revision: 3, fields } });
 
-  it.each<[string, Partial<Write>[], object]>([
+  it.each<[string, Partial<DocumentWrite>[], object]>([
     ['merges with an edit of another field', [...edited, patch({ b: 5 }, stale)], merged({ a: 2, b: 5 }, [])],
     ['has no conflict about an equal value', [...edited, patch({ a: 2 }, stale)], { ...unchanged, conflicts: [] }],
     ['replaces a concurrent value', [...edited, patch({ a: 3, b: 3 }, stale)], merged({ a: 3, b: 3 }, [won])],

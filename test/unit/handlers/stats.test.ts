@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { startOf } from '../../../lib/deliveries/stats.ts';
+import { periodStart } from '../../../lib/deliveries/stats.ts';
 import { stats } from '../../../lib/deliveries/stats-store.ts';
 import { changed } from '../../support/changed.ts';
 import { pagesOf } from '../../support/documents.ts';
@@ -106,7 +106,7 @@ describe('the stats', () => {
     }
 
     // A page contains 720 hours of four webhooks, or 620 hours of five.
-    const from = new Date(startOf('hour', service.clock.now() - 30 * DAY_MS)).toISOString();
+    const from = new Date(periodStart('hour', service.clock.now() - 30 * DAY_MS)).toISOString();
     const month = `from=${from.replace('.000Z', '.001Z')}&by=hour`; // contains the whole hour
     expect(
       (await statsPages(live, month)).map((page) => new Set(page.map(({ webhook_id }) => webhook_id)).size),
@@ -152,7 +152,7 @@ describe('the stats', () => {
     const { id } = await createWebhook(live, service.endpoint().url);
     const bars = { le_10: 94, le_100: 4, le_5000: 2 };
     const others = { document_deleted_delivered: 1, document_deleted_le_300: 1, sync_completed_attempts_failed: 1 };
-    await add(id, startOf('hour', service.clock.now()), { delivered: 100, ...bars }, others);
+    await add(id, periodStart('hour', service.clock.now()), { delivered: 100, ...bars }, others);
     expect(await statsOf(live)).toMatchObject([
       { type: 'document.changed', latency_ms: { p50: 10, p95: 100, p99: 5000 } },
       { type: 'document.deleted', latency_ms: { p50: 300, p95: 300, p99: 300 } },

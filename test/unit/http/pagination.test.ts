@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../lib/aws/table.ts';
 import { openCursor, sealCursor } from '../../../lib/http/cursor.ts';
-import { type Operation, operation, page as pageQuery } from '../../../lib/http/operation.ts';
+import { type Operation, operation, pageQuery } from '../../../lib/http/operation.ts';
 import { createPageBudget, MAX_PAGE_BYTES, page } from '../../../lib/http/page.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import { parseRequest, type Request } from '../../../lib/http/request.ts';

@@ -3,7 +3,7 @@ import { operations } from '../../../lib/api/operations.ts';
 import type { Backend } from '../../../lib/aws/backend.ts';
 import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import { CORS_HEADERS } from '../../../lib/http/headers.ts';
-import type { Operations } from '../../../lib/http/operation.ts';
+import type { OperationTable } from '../../../lib/http/operation.ts';
 import { OUTCOME_UNKNOWN, PROBLEM_TYPE, Problem, type ProblemCode } from '../../../lib/http/problems.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import { type Handlers, type IdempotencyWrites, type OperationResponse, serve } from '../../../lib/http/serve.ts';
@@ -60,7 +60,7 @@ function server(tiny: Record<string, TinyHandler>, { backend = memory().backend 
     log: { ...backend.log, info: (...args) => void logged.push(args) },
     reportFailure: (...args) => void failures.push(args),
   };
-  const table = Object.fromEntries(Object.entries<Operations[string]>(operations).filter(([id]) => id in tiny));
+  const table = Object.fromEntries(Object.entries<OperationTable[string]>(operations).filter(([id]) => id in tiny));
   const handle = serve(table, Object.fromEntries(handlers) as unknown as Handlers<typeof table>, noted);
   /** Returns the response and its parsed JSON body. */
   const call = async (given: Given = {}) => {
