@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { MEANINGS } from '../events/types.ts';
+import { CursorText } from '../http/operation.ts';
 import { isJsonObject } from '../json.ts';
 import { list, uniqueList } from '../lists.ts';
 import { optional } from '../optional.ts';
@@ -90,12 +91,9 @@ const members = v.strictObject({
     ),
   ),
   since: optional(
-    described(
-      v.string('must be a string'),
-      'The `checkpoint` of an earlier cycle with the same patterns, in place of `known`.',
-    ),
+    described(CursorText, 'The `checkpoint` of an earlier cycle with the same patterns, in place of `known`.'),
   ),
-  cursor: optional(described(v.string('must be a string'), 'The cursor of the last response of this cycle.')),
+  cursor: optional(described(CursorText, 'The cursor of the last response of this cycle.')),
   limit: v.nullish(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
 });
 type Members = v.InferOutput<typeof members>;

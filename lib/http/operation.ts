@@ -99,10 +99,16 @@ export const idempotencyHeader = {
   ),
 };
 
+/** A cursor: base64url of at least a nonce and a tag (http/cursor.ts). Any other text is an invalid cursor, not a violation. */
+export const CursorText = v.pipe(
+  v.string('must be a string'),
+  v.metadata({ jsonSchema: { minLength: 38, pattern: '^[A-Za-z0-9_-]*$' } }),
+);
+
 /** Query parameters of every list. */
 export const pageQuery = {
   limit: v.optional(described(integerText(1, MAX_PAGE), `Entries per page. The default is ${DEFAULT_PAGE}.`)),
-  cursor: v.optional(described(v.string(), '`next_cursor` of the previous page.')),
+  cursor: v.optional(described(CursorText, '`next_cursor` of the previous page.')),
 };
 
 /** The query parameter of every operation with a credential. */

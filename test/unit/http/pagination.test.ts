@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../lib/aws/table.ts';
 import { openCursor, sealCursor } from '../../../lib/http/cursor.ts';
-import { type Operation, operation, pageQuery } from '../../../lib/http/operation.ts';
+import { CursorText, type Operation, operation, pageQuery } from '../../../lib/http/operation.ts';
 import { createPageBudget, MAX_PAGE_BYTES, page } from '../../../lib/http/page.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import { parseRequest, type Request } from '../../../lib/http/request.ts';
@@ -29,6 +29,13 @@ describe('a cursor', () => {
 
   it.each(['evt_1', '', 'ä€😀', 'a.b', '{"pk":"a#b"}', 'x'.repeat(2000)])('decodes to its position: %j', (given) => {
     expect(openCursor('secret', 'scope', seal(given))).toBe(given);
+  });
+
+  it('matches its documented format, which no short text does', () => {
+    const { minLength, pattern } = v.getMetadata(CursorText).jsonSchema as { minLength: number; pattern: string };
+    const conforms = (text: string) => text.length >= minLength && new RegExp(pattern).test(text);
+    expect([seal(''), sealed, '', '0', `${sealed}=`].map(conforms)).toEqual([true, true, false, false, false]);
+    expect(openCursor('secret', 'scope', seal('').slice(0, minLength - 1))).toBeNull();
   });
 
   it('hides its position', () => {
