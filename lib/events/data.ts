@@ -32,8 +32,7 @@ const origin = described(name, MEANINGS.origin);
 
 const COUNTED = 'Absent only if an engine published the event and does not count them.';
 
-/** `data` of each type. Additional members are allowed. */
-export const EVENT_DATA = {
+const schemas = {
   'document.created': v.looseObject({
     document_key: documentKey,
     revision: documentRevision,
@@ -105,16 +104,22 @@ export const EVENT_DATA = {
     last_seen_at: described(time, 'When the lease was last renewed.'),
     lost_at: described(time, 'When the lease expired.'),
   }),
-} satisfies Record<EventType, v.GenericSchema>;
+};
 
-export type EventData<Type extends EventType = EventType> = v.InferInput<(typeof EVENT_DATA)[Type]>;
+// An interface, because the compiler names it in its messages. It would print the schemas of a type.
+interface Schemas extends Readonly<typeof schemas> {}
+const ofTypes: Schemas = schemas;
+/** `data` of each type. Additional members are allowed. */
+export const EVENT_DATA: Readonly<Record<EventType, v.GenericSchema>> = ofTypes;
+
+export type EventData<Type extends keyof Schemas = keyof Schemas> = v.InferInput<Schemas[Type]>;
 
 /** A plausible event of a type, for `POST /v1/webhooks/{id}/test`. */
 export function sampleData(type: EventType, at: number): EventData {
   const document_key = 'org:acme:doc-1';
   const origin = 'sample-node';
   const seconds = (n: number) => iso(at - n * 1000);
-  const samples: { [Type in EventType]: EventData<Type> } = {
+  const samples: Readonly<Record<EventType, EventData>> & { [Type in keyof Schemas]: EventData<Type> } = {
     'document.created': { document_key, revision: 1, fields: { title: 'Draft' }, origin },
     'document.changed': {
       document_key,
