@@ -25,8 +25,15 @@ export async function everyInterleaving(
   let choices: number[] = [];
   for (let runs = 1; ; runs++) {
     const options: number[] = [];
+    const order: string[] = [];
     const scene = await prepare();
-    await check(await raced(scene, acts, choices, options), scene);
+    const answers = await raced(scene, acts, choices, options, order);
+    try {
+      await check(answers, scene);
+    } catch (error) {
+      if (error instanceof Error) error.message += `\nThe commands of the requests in their order: ${order.join(', ')}`;
+      throw error;
+    }
     // Depth first: the last decision with another option takes it, and the later ones start again.
     let last = options.length - 1;
     while (last >= 0 && (choices[last] ?? 0) + 1 >= (options[last] ?? 0)) last--;
@@ -40,6 +47,7 @@ async function raced(
   acts: readonly Act[],
   choices: readonly number[],
   options: number[],
+  order: string[],
 ): Promise<Answer[]> {
   const { faults } = scene.service;
   const actor = new AsyncLocalStorage<number>();
@@ -53,6 +61,7 @@ async function raced(
     // Other services do not make two requests depend on each other.
     if (id === undefined || ['SendEmail', 'SendMessageBatch', 'CreateSchedule'].includes(name)) return perform();
     await new Promise<void>((go) => waiting.set(id, [...(waiting.get(id) ?? []), go]));
+    order.push(`${id + 1} ${name}`);
     return perform();
   };
   const results = Promise.all(acts.map((act, id) => actor.run(id, () => act(scene).finally(() => done.add(id)))));

@@ -13,6 +13,18 @@ type Acts = readonly [Act, Act];
 const outcomeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`;
 const textOf = (outcomes: readonly string[], state: readonly string[]) => JSON.stringify([outcomes, state], null, 1);
 
+/** The same for a person, who then reads which member of which item differs. */
+function parsed(text = '[]') {
+  const [outcomes, state = []] = JSON.parse(text) as [string[], string[]?];
+  return { outcomes, state: state.map((item) => (item.startsWith('[') ? JSON.parse(item) : item)) };
+}
+
+/** The lines of a text that another text does not have. */
+function distance(text: string, other: string): number {
+  const lines = new Set(text.split('\n'));
+  return other.split('\n').filter((line) => !lines.has(line)).length;
+}
+
 /** The responses and the state after some of the requests, one after another. The others are rejected and change nothing. */
 async function serially(acts: Acts, order: readonly number[], rejection = '', prepare = newScene): Promise<string> {
   const scene = await prepare();
@@ -34,7 +46,9 @@ async function expectSerializable(acts: Acts, prepare = newScene, rejections = R
     const outcome = textOf(answers.map(outcomeOf), await stateOf(scene));
     if (allowed.includes(outcome)) return;
     withRejection ??= await rejected();
-    if (!withRejection.includes(outcome)) expect(outcome).toBe(allowed[0]);
+    if (withRejection.includes(outcome)) return;
+    const closest = [...allowed, ...withRejection].toSorted((a, b) => distance(a, outcome) - distance(b, outcome))[0];
+    expect(parsed(outcome)).toEqual(parsed(closest));
   });
 }
 
