@@ -33,42 +33,59 @@ export const MAX_URL_LENGTH = 2048;
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
 export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
 
-const URL_MEANING =
-  'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.';
 // endpoint-url.ts returns the violations.
 const url = v.pipe(
   v.string('must be a string'),
   v.metadata({ jsonSchema: { format: 'uri', maxLength: MAX_URL_LENGTH, examples: ['https://example.com/webhooks'] } }),
-  v.description(URL_MEANING),
 );
-const events = uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length);
-const description = v.nullable(text(0, 500));
-const documents = described(
-  uniqueList(Pattern, 0, MAX_PATTERNS),
-  'Patterns of document keys, as in scoped tokens. The webhook receives only events of matching documents. An empty list matches all events, including events without a document.',
-);
-const headers = described(
-  CustomHeaders,
-  `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint. Headers that the service, HTTP or a proxy sets are reserved, also with \`_\` in place of \`-\`.`,
-);
-const maxPerSecond = described(
-  v.nullable(integer(1, MAX_PER_SECOND)),
-  `At most this many attempts per second, from 1 to ${MAX_PER_SECOND}. Attempts beyond it wait. A delivery that would wait for more than an hour is \`skipped\`, and a recovery sends it. After a pause, one second can have twice as many. \`null\` means no limit.`,
-);
-/** What a customer sets. An absent member of a stored webhook has the default of its schema in `CreateWebhook`. */
-const settings = {
-  url,
-  events: described(events, 'The event types to subscribe to.'),
-  documents,
-  headers,
-  description: described(description, 'Optional description.'),
-  max_per_second: maxPerSecond,
-};
+
+/** The members that a customer sets, as requests give them and as responses show them. */
+const SETTINGS = {
+  url: {
+    meaning: 'Where deliveries are posted: an absolute `https:` URL on a public host, without credentials or fragment.',
+    given: url,
+    shown: v.string(),
+  },
+  events: {
+    meaning: 'The event types that the webhook is subscribed to.',
+    given: uniqueList(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length),
+    shown: v.array(v.picklist(EVENT_TYPES)),
+  },
+  documents: {
+    meaning:
+      'Patterns of document keys, as in scoped tokens. The webhook receives only events of matching documents. An empty list matches all events, including events without a document.',
+    given: uniqueList(Pattern, 0, MAX_PATTERNS),
+    shown: v.array(v.string()),
+  },
+  headers: {
+    meaning: `Headers to send with every attempt, at most ${MAX_HEADERS} and ${MAX_HEADERS_BYTES} bytes in all, such as a credential of the endpoint. Headers that the service, HTTP or a proxy sets are reserved, also with \`_\` in place of \`-\`. Responses mask the values.`,
+    given: CustomHeaders,
+    shown: v.record(v.string(), v.string()),
+  },
+  description: { meaning: 'Optional description.', given: v.nullable(text(0, 500)), shown: v.nullable(v.string()) },
+  max_per_second: {
+    meaning: `At most this many attempts per second, from 1 to ${MAX_PER_SECOND}. Attempts beyond it wait. A delivery that would wait for more than an hour is \`skipped\`, and a recovery sends it. After a pause, one second can have twice as many. \`null\` means no limit.`,
+    given: v.nullable(integer(1, MAX_PER_SECOND)),
+    shown: v.nullable(wholeNumber()),
+  },
+} as const;
+
+type SettingsAs<Form extends 'given' | 'shown'> = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name][Form] };
+function settingsAs<Form extends 'given' | 'shown'>(form: Form): SettingsAs<Form> {
+  const entries = Object.entries(SETTINGS).map(([name, { meaning, ...forms }]) => {
+    const schema: v.GenericSchema = forms[form];
+    return [name, described(schema, meaning)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** An absent member of a stored webhook has the default of its schema in `CreateWebhook`. */
+const settings = settingsAs('given');
 
 export const CreateWebhook = request('CreateWebhook', {
   ...settings,
-  documents: v.nullish(documents, []),
-  headers: v.nullish(headers, {}),
+  documents: v.nullish(settings.documents, []),
+  headers: v.nullish(settings.headers, {}),
   secret: optional(
     described(
       Secret,
@@ -76,7 +93,7 @@ export const CreateWebhook = request('CreateWebhook', {
     ),
   ),
   description: v.optional(settings.description, null),
-  max_per_second: v.optional(maxPerSecond, null),
+  max_per_second: v.optional(settings.max_per_second, null),
 });
 
 /** The settings of a webhook for which a request gave none. */
@@ -95,15 +112,7 @@ export const RotateSecret = request('RotateSecret', {
 });
 export const WebhookResource = resource('Webhook', {
   id: described(v.string(), 'Identifies the webhook.'),
-  url: described(v.string(), URL_MEANING),
-  events: described(v.array(v.picklist(EVENT_TYPES)), 'The event types that the webhook is subscribed to.'),
-  documents: described(
-    v.array(v.string()),
-    'Patterns of document keys. The webhook receives only events of matching documents. An empty list matches all events, including events without a document.',
-  ),
-  headers: described(v.record(v.string(), v.string()), 'The custom headers of every attempt. The values are masked.'),
-  description: described(v.nullable(v.string()), 'Optional description.'),
-  max_per_second: described(v.nullable(wholeNumber()), 'At most this many attempts per second. `null` means no limit.'),
+  ...settingsAs('shown'),
   status: described(
     v.picklist(WEBHOOK_STATUSES),
     '`enabled` or `disabled`. A webhook is disabled when it is paused, or after a delivery failed six times.',
