@@ -92,12 +92,13 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
       const { path, body, space } = request;
       const { id } = path;
       const secret = body.secret ?? generateSecret(random);
+      const rotation = { newSecret: secret, graceSeconds: body.grace_seconds };
       return optimistically(async () => {
         const webhook = await webhooks.get(space, id);
         if (!webhook) return notFound('webhook');
         const now = clock();
-        const made = rotated(webhook, secret, now);
-        if (made.outcome === 'full') return tooManySecrets(made);
+        const made = rotated(webhook, rotation, now);
+        if (made.outcome !== 'rotated') return rejectedRotation(made);
         const change = { ...made.change, updatedAt: now };
         const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
         const detail = { environment: space.environment };
@@ -118,8 +119,10 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
   };
 }
 
-const tooManySecrets = ({ freeAt, max }: { freeAt: number; max: number }) =>
-  new Problem(
-    'limit_reached',
-    `Rotate the secret again after ${iso(freeAt)}. ${max} previous secrets still sign deliveries, each for 24 hours.`,
-  );
+const rejectedRotation = (made: Exclude<ReturnType<typeof rotated>, { outcome: 'rotated' }>): Problem =>
+  made.outcome === 'current'
+    ? new Problem('conflict', 'Choose another secret. The webhook already has this one.')
+    : new Problem(
+        'limit_reached',
+        `Rotate the secret again after ${iso(made.freeAt)}, or with grace_seconds 0. ${made.max} previous secrets still sign deliveries.`,
+      );

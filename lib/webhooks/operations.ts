@@ -67,7 +67,7 @@ export const webhookOperations = operationsOf(webhookRoutes, {
     summary: 'Rotate the signing secret',
     body: RotateSecret,
     responses: { 200: WebhookWithSecret },
-    problems: ['limit_reached'],
+    problems: ['limit_reached', 'conflict'],
     idempotencyKey: true,
     secrets: ['secret'],
   },

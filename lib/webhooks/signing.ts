@@ -16,8 +16,8 @@ const ENDS = new RegExp(`^(?!${SPACE})(?![\\s\\S]*${SPACE}$)`);
 /** A copied secret with quotes or a version in front of it, which libraries would not decode. */
 const PREFIX_AT_START = /^(?![\s\S]+whsec_)/;
 
-/** How long an old secret signs in addition to the new one. */
-export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
+/** Seconds for which old secrets sign in addition to the new one. The maximum and the default. */
+export const SECRET_GRACE_SECONDS = 24 * 60 * 60;
 /** Replaced secrets that sign at the same time. */
 const MAX_PREVIOUS_SECRETS = 5;
 
@@ -54,17 +54,30 @@ interface Secrets {
   previousSecrets?: PreviousSecret[] | undefined;
 }
 
-/** Replaces the secret. `full`: too many old secrets still sign. The first one stops at `freeAt`. */
+type Rotation =
+  | { outcome: 'rotated'; change: Secrets }
+  | { outcome: 'current' }
+  | { outcome: 'full'; freeAt: number; max: number };
+
+/**
+ * Replaces the secret. No old secret signs longer than the grace, in seconds. `current`: the new secret is the current one. `full`:
+ * too many old secrets still sign. The first one stops at `freeAt`.
+ */
 export function rotated(
   { secret, previousSecrets }: Secrets,
-  newSecret: string,
+  { newSecret, graceSeconds }: { newSecret: string; graceSeconds: number },
   nowMs: number,
-): { outcome: 'rotated'; change: Secrets } | { outcome: 'full'; freeAt: number; max: number } {
-  const signing = previousSecretsAt({ previousSecrets }, nowMs);
-  if (signing.length >= MAX_PREVIOUS_SECRETS)
+): Rotation {
+  if (newSecret === secret) return { outcome: 'current' };
+  const end = nowMs + graceSeconds * 1000;
+  const signing = previousSecretsAt({ previousSecrets }, nowMs).map(({ secret, until }) => ({
+    secret,
+    until: Math.min(until, end),
+  }));
+  if (graceSeconds > 0 && signing.length >= MAX_PREVIOUS_SECRETS)
     return { outcome: 'full', freeAt: Math.min(...signing.map(({ until }) => until)), max: MAX_PREVIOUS_SECRETS };
-  const replaced = { secret, until: nowMs + SECRET_GRACE_MS };
-  return { outcome: 'rotated', change: { secret: newSecret, previousSecrets: [replaced, ...signing] } };
+  const kept = graceSeconds === 0 ? [] : [{ secret, until: end }, ...signing];
+  return { outcome: 'rotated', change: { secret: newSecret, previousSecrets: kept } };
 }
 
 // A hint must not reveal a short secret.

@@ -148,6 +148,20 @@ describe('the secret of a webhook', () => {
     for (const expired of [secret, second]) expect(JSON.stringify([...service.db.items()])).not.toContain(expired);
   });
 
+  it('stops signing now if it has leaked, and cannot be replaced by itself', async () => {
+    const client = await live();
+    const endpoint = service.endpoint();
+    const { id, secret } = await createWebhook(client, endpoint.url);
+    const rotate = rotating(client, id);
+    const second = (await rotate()).body.secret;
+    const same = await rotate({ body: { secret: second } });
+    expect([same.status, same.body.code]).toEqual([409, 'conflict']);
+    expect(await signingAmong([secret, second], client, endpoint)).toEqual([secret, second]);
+    const third = (await rotate({ body: { grace_seconds: 0 } })).body.secret;
+    expect(await signingAmong([secret, second, third], client, endpoint)).toEqual([third]);
+    expect(code(await rotate({ body: { grace_seconds: 86_401 } }))).toEqual([400, 'invalid_request']);
+  });
+
   it('has at most 5 predecessors that still sign', async () => {
     const client = await live();
     const { id } = await createWebhook(client, 'https://example.com/');
@@ -161,7 +175,7 @@ describe('the secret of a webhook', () => {
     const next = Date.parse(rotated[0]?.body.updated_at) + 24 * HOUR_MS;
     const rejected = {
       code: 'limit_reached',
-      detail: `Rotate the secret again after ${new Date(next).toISOString()}. 5 previous secrets still sign deliveries, each for 24 hours.`,
+      detail: `Rotate the secret again after ${new Date(next).toISOString()}, or with grace_seconds 0. 5 previous secrets still sign deliveries.`,
     };
     expect(await rotate()).toMatchObject({ status: 409, body: rejected });
     await service.clock.advance(next - service.clock.now() - 2); // each request takes a millisecond

@@ -39,6 +39,7 @@ describe('a rotation of a secret', () => {
   const until = (ms: number) => ({ secret: OLD, until: ms });
   const signing = (count: number) => Array.from({ length: count }, (_, i) => until(now + 1 + i));
   const replaced = { secret: SECRET, until: now + DAY_MS };
+  const rotation = { newSecret: OLDER, graceSeconds: DAY_MS / 1000 };
 
   it.each([
     ['adds the replaced secret for 24 hours', undefined, [replaced]],
@@ -48,13 +49,33 @@ describe('a rotation of a secret', () => {
     ['has room when one of five does not sign anymore', [...signing(4), until(now)], [replaced, ...signing(4)]],
   ])('%s', (_, previousSecrets, expected) => {
     const change = { secret: OLDER, previousSecrets: expected };
-    expect(rotated({ secret: SECRET, previousSecrets }, OLDER, now)).toEqual({ outcome: 'rotated', change });
+    expect(rotated({ secret: SECRET, previousSecrets }, rotation, now)).toEqual({ outcome: 'rotated', change });
   });
 
   it('is not possible while five old secrets sign, and states when the first one stops', () => {
     const previousSecrets = signing(5);
     const full = { outcome: 'full', freeAt: now + 1, max: 5 };
-    expect(rotated({ secret: SECRET, previousSecrets }, OLDER, now)).toEqual(full);
+    expect(rotated({ secret: SECRET, previousSecrets }, rotation, now)).toEqual(full);
+  });
+
+  it('lets no old secret sign longer than the grace', () => {
+    const previousSecrets = [until(now + DAY_MS), until(now + 1)];
+    const { change } = rotated({ secret: SECRET, previousSecrets }, { ...rotation, graceSeconds: 60 }, now) as never;
+    const end = now + 60_000;
+    expect(change).toEqual({
+      secret: OLDER,
+      previousSecrets: [{ ...replaced, until: end }, until(end), until(now + 1)],
+    });
+  });
+
+  it('ends all old secrets without a grace, also while five sign', () => {
+    const change = { secret: OLDER, previousSecrets: [] };
+    const leaked = { secret: SECRET, previousSecrets: signing(5) };
+    expect(rotated(leaked, { ...rotation, graceSeconds: 0 }, now)).toEqual({ outcome: 'rotated', change });
+  });
+
+  it('is not possible to the current secret, which would end or extend its grace', () => {
+    expect(rotated({ secret: OLDER }, rotation, now)).toEqual({ outcome: 'current' });
   });
 });
 

@@ -40,7 +40,7 @@ import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts'
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
 import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
-import { SECRET_GRACE_MS } from '../../../../lib/webhooks/signing.ts';
+import { SECRET_GRACE_SECONDS } from '../../../../lib/webhooks/signing.ts';
 import { MAX_WEBHOOKS } from '../../../../lib/webhooks/webhook.ts';
 
 const { deliveriesPerSecond } = settingsOf({}).throttles;
@@ -94,7 +94,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
   ],
   operating: [[], ['35 days', '1 day']],
   quickstart: [[counted(MAX_BATCH, 'event')]],
-  receiving: [[timeout, hours(SECRET_GRACE_MS), kib(EXCERPT_BYTES)]],
+  receiving: [[timeout, hours(SECRET_GRACE_SECONDS * 1000), kib(EXCERPT_BYTES)]],
   retries: [
     [
       ...[retained, minutes(MAX_QUEUE_DELAY_SECONDS * 1000), hours(MAX_WAIT_MS), seconds(BURST_MS)],
@@ -111,7 +111,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     ['128 characters', '32 patterns', '24 hours', '86,400 seconds'],
   ],
   troubleshooting: [
-    [hours(SECRET_GRACE_MS), timeout, hours(MAX_WAIT_MS)],
+    [hours(SECRET_GRACE_SECONDS * 1000), timeout, hours(MAX_WAIT_MS)],
     ['5 minutes', '1 second'],
   ],
 };
