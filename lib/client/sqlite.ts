@@ -45,8 +45,8 @@ export function openDatabase(path: string, directory?: string): Database {
     return database;
   } catch (error) {
     database?.close();
-    const { message } = error as Error;
-    throw new Error(message === 'database is locked' ? 'another process uses it' : message, { cause: error });
+    if ((error as Error).message === 'database is locked') throw new Error('another process uses it');
+    throw error;
   }
 }
 

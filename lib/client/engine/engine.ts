@@ -72,13 +72,15 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
+/** Opens the database of an engine. Its errors are one sentence each, because they tell the operator what to do. */
 function open(directory: string) {
   try {
     return openDatabase(`${directory}/engine.sqlite`, directory);
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof MissingSqliteError) throw new Error(`createEngine requires ${message}.`);
-    const advice = ' Each process of an engine needs its own directory and its own documents.';
-    throw new Error(`The directory ${directory} cannot be used: ${message}.${advice}`, { cause: error });
+    throw new Error(
+      `The directory ${directory} cannot be used: ${message}. Each process of an engine needs its own directory and its own documents.`,
+    );
   }
 }
