@@ -249,6 +249,37 @@ describe.each(['hocuspocus', 'automerge', 'express'] as const)('the program for 
   });
 });
 
+it('keeps every digit, and shows no stack to a client: express', async () => {
+  const program = await prepare('express');
+  const engine = await startEngine(program);
+  const { token } = await program.mint();
+  const call = (method: string, path: string, body?: string) =>
+    fetch(`${program.url}/documents/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body }),
+    });
+  const exact = '{"id":219587039534784511,"large":1e400,"list":[1.0,-0]}';
+  const [name, key] = ['org:express:digits%2F1', 'org:express:digits~2F1'];
+  expect(await (await call('PATCH', name, exact)).text()).toBe(exact);
+  expect(await (await call('GET', name)).text()).toBe(exact);
+  await eventually(() =>
+    program.receiver.received.some(({ body }) => body.includes(`"fields":${exact}`) && body.includes(key)),
+  );
+  expect((await call('PATCH', name, '{"id":219587039534784512}')).status).toBe(200);
+  await eventually(() => program.receiver.received.some(({ body }) => body.includes('"new_value":219587039534784512')));
+  const invalid = await call('PATCH', name, '{"id":');
+  expect(invalid.status).toBe(400);
+  expect(await invalid.text()).not.toMatch(/node_modules|\bat /);
+  expect((await call('GET', 'org:other:a')).status).toBe(403);
+  expect((await call('GET', 'org:express:none')).status).toBe(404);
+  await kill(engine);
+  const offline = await startEngine(program, `http://127.0.0.1:${await freePort()}`);
+  const unavailable = await call('GET', name);
+  expect([unavailable.status, await unavailable.json()]).toEqual([503, { detail: 'Try again later.' }]);
+  await kill(offline);
+});
+
 /** Connects a client that can only read, one with a foreign token, one that is killed, one that leaves, and one whose token is revoked. */
 async function serveGuests(
   name: 'hocuspocus' | 'automerge',
@@ -403,37 +434,6 @@ it('has the types of the engines', () => {
   const compiler = join(dirname(tarball), 'node_modules/.bin/tsc');
   const { stdout } = spawnSync(compiler, [...options.split(' '), 'types.mts'], { cwd: directory, encoding: 'utf8' });
   expect(stdout).toBe('');
-});
-
-it('keeps every digit, and shows no stack to a client: express', async () => {
-  const program = await prepare('express');
-  const engine = await startEngine(program);
-  const { token } = await program.mint();
-  const call = (method: string, path: string, body?: string) =>
-    fetch(`${program.url}/documents/${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      ...(body !== undefined && { body }),
-    });
-  const exact = '{"id":219587039534784511,"large":1e400,"list":[1.0,-0]}';
-  const [name, key] = ['org:express:digits%2F1', 'org:express:digits~2F1'];
-  expect(await (await call('PATCH', name, exact)).text()).toBe(exact);
-  expect(await (await call('GET', name)).text()).toBe(exact);
-  await eventually(() =>
-    program.receiver.received.some(({ body }) => body.includes(`"fields":${exact}`) && body.includes(key)),
-  );
-  expect((await call('PATCH', name, '{"id":219587039534784512}')).status).toBe(200);
-  await eventually(() => program.receiver.received.some(({ body }) => body.includes('"new_value":219587039534784512')));
-  const invalid = await call('PATCH', name, '{"id":');
-  expect(invalid.status).toBe(400);
-  expect(await invalid.text()).not.toMatch(/node_modules|\bat /);
-  expect((await call('GET', 'org:other:a')).status).toBe(403);
-  expect((await call('GET', 'org:express:none')).status).toBe(404);
-  await kill(engine);
-  const offline = await startEngine(program, `http://127.0.0.1:${await freePort()}`);
-  const unavailable = await call('GET', name);
-  expect([unavailable.status, await unavailable.json()]).toEqual([503, { detail: 'Try again later.' }]);
-  await kill(offline);
 });
 
 it('reaches a verified webhook with the commands of the guide, in an empty folder', async () => {
