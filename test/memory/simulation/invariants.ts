@@ -18,6 +18,7 @@ import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { isInProgress } from './client.ts';
 import { onConverged, onCycles, onDocuments } from './document-invariants.ts';
 import type { Received } from './endpoints.ts';
+import type { EngineConnection } from './engines.ts';
 import { isDocument, type Model } from './model.ts';
 import type { Invariant } from './planted-bugs.ts';
 import type { Replica } from './replica.ts';
@@ -79,6 +80,8 @@ export interface Promised {
   cycles: Map<string, number | undefined>;
   /** The connections that clients asked to close, with the times. */
   goodbyes: [connectionId: string, asked: number][];
+  /** The connections of engines. */
+  engineConnections: Map<string, EngineConnection>;
   /** Deliveries as they were before a recovery of them was accepted. */
   recovered: { delivery: DeliveryRecord; step: number }[];
   /** The requests that stopped a recovery, and the step of their response. */
@@ -331,6 +334,7 @@ export class Invariants {
       onDocuments(items, events, this.model, this.service.tables.current.number);
       onCycles(events, promised, this.service.tables.current.number);
       this.onConnections(items, events, promised);
+      onEngines(items, events, promised);
       const keys = items.filter(({ pk }) => String(pk).startsWith('KEY#')) as unknown as KeyRecord[];
       const isSafe = keys.some((key) => key.type === 'admin' && isLasting(key, this.world.now));
       must(isSafe, 'A project always has an admin key', 'none is left');
@@ -556,14 +560,15 @@ function isBefore({ run, attempt }: Received, delivery: DeliveryRecord): boolean
 /**
  * A response that denies an effect is true, also if a response of the table was lost, or an earlier run of the request ended
  * without a response. A restore undoes effects. The record of its idempotency key and the budget of emails are no effects, but a run
- * must not wait for its own record.
+ * must not wait for its own record. A renewal of an engine that has to wait renews the lease, and says so.
  */
 function onResponse({ method, resource }: Request, response: NonNullable<Response>, all: readonly Process[]): void {
   if (!WITHOUT_EFFECT.includes(response.status)) return;
   const runs = all.filter(({ table }) => table === response.table);
+  const ignored = ['IDEMPOTENCY', 'EMAILS', ...(response.status === 429 ? ['ENGINE'] : [])];
   const written = isInProgress(response)
     ? [...(runs.at(-1)?.written ?? [])]
-    : runs.flatMap((run) => [...run.written]).filter((kind) => !['IDEMPOTENCY', 'EMAILS'].includes(kind));
+    : runs.flatMap((run) => [...run.written]).filter((kind) => !ignored.includes(kind));
   must(
     written.length === 0,
     'A request that took effect never returns 404, 409, 412 or 429',
@@ -685,5 +690,28 @@ function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
   for (const [action, ids] of ended) {
     const told = targets(action);
     for (const id of ids) must(told.has(id), 'Every change is in the audit log', `${action} ${id}`);
+  }
+}
+
+const LOST_ONCE = 'A connection of an engine is lost once, unless it closed';
+
+/** A connection of an engine is lost at most once, exactly once if its lease ended with it, and never after it closed. */
+function onEngines(items: readonly Item[], events: readonly StoredEvent[], { engineConnections }: Promised): void {
+  const isOpen = items.some(({ pk, sk }) => String(pk).startsWith('ENGINE#') && String(sk).includes('#'));
+  must(!isOpen, LOST_ONCE, 'one is still open');
+  const losses = events
+    .filter(({ type }) => type === 'connection.lost')
+    .map(({ body }) => JSON.parse(body).data as { connection_id: string; connected_at: string });
+  for (const [id, { openedAt, isClosing, isClosed }] of engineConnections) {
+    const times = losses
+      .filter(({ connection_id }) => connection_id === id)
+      .map(({ connected_at }) => Date.parse(connected_at));
+    must(new Set(times).size === times.length, LOST_ONCE, `${id} has two events`);
+    if (openedAt === undefined) continue;
+    // A repetition of the request can have opened it in an earlier lease too, of at least ten seconds.
+    const lost = times.filter((time) => time > openedAt - 2 * SKEW_MS).length;
+    must(lost <= 1, LOST_ONCE, `${id} has two events`);
+    must(lost === 1 || isClosing === true, LOST_ONCE, `${id} has none`);
+    must(lost === 0 || isClosed !== true, LOST_ONCE, `${id} has closed`);
   }
 }

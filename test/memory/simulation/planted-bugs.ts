@@ -119,6 +119,9 @@ const BUGS = {
     'A connection ends when its lease expires': ['record.checkAt > checkAt', 'record.checkAt >= checkAt', 33],
     'A lost connection has one event': ['[lostEvent(record, now, random)]', '[]'],
   },
+  'lib/documents/engine-store.ts': {
+    'A connection of an engine is lost once, unless it closed': ["marked.ended === 'lost' ?", 'false ?'],
+  },
   'lib/documents/connections.ts': {
     'A connection is lost when its last lease expires': ['lost_at: iso(expiresAt)', 'lost_at: iso(lastSeenAt)'],
   },

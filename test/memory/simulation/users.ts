@@ -3,6 +3,7 @@ import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { Client } from './client.ts';
 import { Connections } from './connections.ts';
 import { BEHAVIOURS } from './endpoints.ts';
+import { Engines } from './engines.ts';
 import type { Promised } from './invariants.ts';
 import { KeyHolders } from './key-holders.ts';
 import type { Model } from './model.ts';
@@ -61,6 +62,7 @@ export class Users {
     atMostOnce: new Set(),
     cycles: new Map(),
     goodbyes: [],
+    engineConnections: new Map(),
     recovered: [],
     stops: [],
     broken: [],
@@ -76,6 +78,7 @@ export class Users {
   private readonly isHot: boolean;
   private readonly hasManyWebhooks: boolean;
   private readonly connections: Connections;
+  private readonly engines: Engines;
   private readonly isAboutReplicas: boolean;
   readonly replicas: Replicas;
   private readonly isRecovering: boolean;
@@ -93,6 +96,7 @@ export class Users {
     this.client = new Client(world, service, seed);
     this.keys = new KeyHolders(this.client, this.promised);
     this.connections = new Connections(this.client, this.promised);
+    this.engines = new Engines(this.client, this.promised);
     this.isAboutReplicas = isAboutReplicas(seed);
     this.replicas = new Replicas(this.client, model, this.promised, isWide(seed));
   }
@@ -112,6 +116,8 @@ export class Users {
     ['synchronize', () => this.replicas.synchronize(), 2],
     ['connect', () => this.connections.connect(), 2],
     ['disconnect', () => this.connections.disconnect()],
+    ['renew an engine', () => this.engines.renew(), 2],
+    ['close an engine', () => this.engines.close()],
     ['create a key', () => this.keys.create()],
     ['rotate a key', () => this.keys.change('/v1/keys/{key}/rotate')],
     ['revoke a key', () => this.keys.change('/v1/keys/{key}/revoke'), 2],
