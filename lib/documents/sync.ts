@@ -79,7 +79,16 @@ const members = v.strictObject({
   pattern: optional(
     described(Pattern, 'The documents of the cycle: a document key in which a whole segment may be `*`.'),
   ),
-  patterns: optional(described(uniqueList(Pattern, 1, MAX_PATTERNS), 'Several patterns, in place of `pattern`.')),
+  patterns: optional(
+    described(
+      // Generated clients send an empty list for an absent one.
+      v.pipe(
+        uniqueList(Pattern, 0, MAX_PATTERNS),
+        v.transform((patterns) => (patterns.length > 0 ? patterns : undefined)),
+      ),
+      'Several patterns, in place of `pattern`. An empty list means the same as its absence.',
+    ),
+  ),
   push: described(
     list(UncheckedPush, 0, MAX_PUSHES),
     'The changes. The service applies each independently, so a rejected one does not stop the others, whatever is wrong with it.',
@@ -91,7 +100,10 @@ const members = v.strictObject({
     ),
   ),
   since: optional(
-    described(CursorText, 'The `checkpoint` of an earlier cycle with the same patterns, in place of `known`.'),
+    described(
+      CursorText,
+      'The `checkpoint` of an earlier cycle with the same patterns, in place of `known`, which is then absent or empty.',
+    ),
   ),
   cursor: optional(described(CursorText, 'The cursor of the last response of this cycle.')),
   limit: v.nullish(described(integer(1, MAX_SYNC_PAGE), 'The maximum number of changes per page.'), 50),
@@ -106,7 +118,7 @@ const combinations = v.rawCheck<Members>(({ dataset, addIssue }) => {
     addIssue({ message, path: [pathItem(dataset.value, member)] });
   if (pattern === undefined && patterns === undefined) reject('pattern', 'is required');
   if (pattern !== undefined && patterns !== undefined) reject('patterns', 'must not be sent together with pattern');
-  if (since !== undefined && known) reject('known', 'must not be sent together with since');
+  if (since !== undefined && known && known.size > 0) reject('known', 'must not be sent together with since');
 });
 
 export const SyncCycle = v.pipe(members, combinations, v.title('SyncCycle'));

@@ -56,6 +56,12 @@ describe('a checkpoint', () => {
       expect(changesOf(await sync(client, { limit: 2, cursor, ...more }))).toEqual(['c 1']);
   });
 
+  it('can be sent with an empty list of known documents', async () => {
+    const since = checkpointOf(await sync(client));
+    await put(client, 'a', {});
+    expect(changesOf(await sync(client, { since, known: {} }))).toEqual(['a 1']);
+  });
+
   it('is valid for every credential that covers the same patterns, in any order', async () => {
     const patterns = ['a:*', 'b:*'];
     const several = { pattern: undefined, patterns };
@@ -90,7 +96,7 @@ describe('a checkpoint', () => {
     for (const text of ['', 'x.y', `${since}A`, since.slice(1), cursor])
       expect(code(await resume(text, { pattern: 'a:*' })), text).toEqual(invalid);
     expect(code(await sync(client, { pattern: 'a:*', cursor: since }))).toEqual(invalid);
-    expect(code(await sync(client, { since, known: {} }))).toEqual([400, 'invalid_request']);
+    expect(code(await sync(client, { pattern: 'a:*', since, known: { 'a:1': 1 } }))).toEqual([400, 'invalid_request']);
   });
 
   it('needs the epoch of the table, which a restore raises', async () => {

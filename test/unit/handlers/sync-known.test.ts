@@ -118,6 +118,16 @@ describe('a cycle over several patterns', () => {
       expect(code(await sync(client, { pattern: undefined, ...members }))).toEqual([400, 'invalid_request']);
   });
 
+  it.each([[[]], [null]])('is one over a single pattern if the list is %j', async (patterns) => {
+    await put(client, 'a:1', {});
+    expect(keysOf(await sync(client, { pattern: 'a:*', patterns }))).toEqual(['a:1']);
+    const [event] = (await client('GET', '/v1/events?type=sync.completed')).body.data;
+    expect(event.data.pattern).toBe('a:*');
+    expect(event.data).not.toHaveProperty('patterns');
+    const { status, body } = await sync(client, { pattern: undefined, patterns });
+    expect([status, body.errors]).toEqual([400, [{ field: 'pattern', detail: 'is required' }]]);
+  });
+
   it('needs a token that covers all of them', async () => {
     await put(client, 'a:1', {});
     await put(client, 'b:1', {});

@@ -167,7 +167,7 @@ const MEMBERS: Readonly<Partial<Record<Performed, Readonly<Record<string, Values
       ['', 'a b', 'x'.repeat(65), null],
     ],
     pattern,
-    patterns: patterns(1),
+    patterns: patterns(0),
     push: [
       [[], many(25, push)],
       [many(26, push), null],
