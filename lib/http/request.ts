@@ -122,12 +122,14 @@ function parseBody(text: string, contentType: string | undefined): unknown {
   try {
     return parseJson(text, MAX_JSON_DEPTH);
   } catch (error) {
-    return new Problem('invalid_json', `Send one JSON object in UTF-8. The body ${reasonOf(error)}.`);
+    return new Problem('invalid_json', `Send one JSON object in UTF-8. The body ${reasonOf(text, error)}.`);
   }
 }
 
 // Uses only parts of the message of V8 that cannot contain the body, because it can contain a secret.
-function reasonOf(error: unknown): string {
+function reasonOf(text: string, error: unknown): string {
+  // Editors and PowerShell can write one, and show none.
+  if (text.startsWith('\ufeff')) return 'starts with a byte order mark';
   const message = error instanceof Error ? error.message : '';
   if (message.startsWith('nested deeper')) return `is ${message}`;
   if (message.startsWith('Unexpected end') || message.startsWith('Unterminated string')) return 'ends too early';

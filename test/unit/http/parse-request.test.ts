@@ -115,6 +115,7 @@ describe('a body', () => {
     ['{"name":', 'ends too early'],
     ['{"name":hunter2}', 'is not valid JSON'],
     ['position 4111', 'is not valid JSON'],
+    ['\ufeff{"name":"hunter2"}', 'starts with a byte order mark'],
     [`{"x":${'['.repeat(200)}`, 'nested deeper than 200 levels'],
   ])('has a problem with the position of the error, and without its content, which can be secret: %s', (body, where) => {
     const problem = parse(posting(body));
