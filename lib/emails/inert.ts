@@ -1,4 +1,5 @@
 import { emailText } from '../printable.ts';
+import { charactersOf } from '../schema.ts';
 
 /** Dots, also those that email clients read as dots in a host name. */
 const DOTS = /[.\u2024\u3002\ufe52\uff0e\uff61](?=\S)/g;
@@ -35,7 +36,7 @@ const MAX_SUBJECT = 60;
 
 /** The same for a subject: letters, digits, spaces, hyphens and underscores. Empty if nothing is left. */
 export const inertSubject = (text: string): string =>
-  inert(text.replace(/[^\p{L}\p{M}\p{Nd}\p{Zs}_-]+/gu, ' '))
-    .replace(/\p{Zs}+/gu, ' ')
+  charactersOf(inert(text.replace(/[^\p{L}\p{M}\p{Nd}\p{Zs}_-]+/gu, ' ')).replace(/\p{Zs}+/gu, ' '))
     .slice(0, MAX_SUBJECT)
+    .join('')
     .trim();

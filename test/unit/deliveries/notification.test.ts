@@ -88,6 +88,7 @@ it.each([
   ['Search index', 'Search index'],
   ['Search (v2): http://evil.example/pay', 'Search v2 http evil example pay'],
   [`${'Long '.repeat(20)}`, `${'Long '.repeat(12)}`.trim()],
+  [`${'a'.repeat(59)}𠮷𠮷`, `${'a'.repeat(59)}𠮷`],
   ['Call 0800 555 0199', 'Call 0800 _555 0_199'],
   ['\u202eevil \n\t', 'evil'],
   ['...', 'whk_1'],
