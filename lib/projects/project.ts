@@ -45,10 +45,11 @@ export const testEmailAllowedAt = (
   placeFreeAt: number,
 ): number => Math.max(testEmailAt + TEST_EMAIL_INTERVAL_MS, placeFreeAt);
 
-// Emails contain the name. Without format characters and URLs, it cannot imitate another text or a link there.
+// Emails contain the name. Without format characters and URLs, it cannot imitate another text or a link there. Joiners belong to the
+// spelling of Persian and of Indian languages, and to emoji.
 export const ProjectName = v.pipe(
   text(1, 100),
-  v.check((value) => !/\p{Cf}/u.test(value), 'must not contain format characters'),
+  v.check((value) => !/(?!\p{Join_Control})\p{Cf}/u.test(value), 'must not contain format characters'),
   v.check((value) => !value.includes('://'), 'must not contain ://'),
 );
 // A dot-string at a domain of several labels (RFC 5321 §4.1.2), which SES accepts. SES rejects the complete email for one invalid

@@ -63,3 +63,15 @@ it.each([
 ])('a test email can be sent %s', (_, testEmailAt, placeFreeAt, expected) => {
   expect(testEmailAllowedAt({ testEmailAt }, placeFreeAt)).toBe(expected);
 });
+
+it.each([
+  ['علی\u200cرضا', []], // zero-width non-joiner
+  ['क्\u200dष', []], // zero-width joiner
+  ['👩\u200d💻', []],
+  ...['\u202eevil', 'in\u00advisible', 'a\u200bb', '\ufeffname', '\u2066a'].map((name): [string, string[]] => [
+    name,
+    ['name must not contain format characters'],
+  ]),
+])('a change of a project to the name %j has the violations %j', (name, violations) => {
+  expect(violationsOf(ChangeProject, { name })).toEqual(violations);
+});
