@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { useService } from '../support/service.ts';
 import { useDashboard } from './browser.ts';
 import { distinctResponse, idOf, NOW } from './distinct.ts';
+import { reviewed } from './page-text.ts';
 
 /*
  * Compares the content and the requests of every page with the files in `pages/`. The responses come from `distinct.ts`: a value
@@ -11,7 +12,7 @@ import { distinctResponse, idOf, NOW } from './distinct.ts';
  * is sent, and during each request that changes something, other users empty every list and change every resource, and undo it.
  * The clock of the user is wrong, so every time must come from the responses. Numbers and times are in German, and three and
  * a half hours behind UTC. `more.yaml` states how often a page repeats which requests, and what it shows if they fail. Review these files with
- * every change.
+ * every change. `page-text.ts` says how they state a page.
  * `npm run test:browser -- --update` writes them.
  */
 
@@ -227,7 +228,7 @@ const violationOf = ([member, value]: [string, unknown]) => ({
 
 it('other combinations of members that are null, and filters', async () => {
   const texts = await Promise.all(MORE_PLACES.map(readPlaces));
-  await expect(texts.flat().join('\n')).toMatchFileSnapshot('pages/more.yaml');
+  await expect(reviewed(texts.flat().join('\n'))).toMatchFileSnapshot('pages/more.yaml');
 });
 
 /** Returns the content and the requests of places of the sandbox, and what they show if a refresh fails. */
@@ -346,7 +347,7 @@ async function expectPage(name: string, place: string): Promise<void> {
     if (refreshed.length > 0) text.push('# Refresh', ...refreshed);
   }
   if (hasForm) await open('Without values', save.first(), clear);
-  await expect([...text, ''].join('\n')).toMatchFileSnapshot(`pages/${name}.yaml`);
+  await expect(reviewed([...text, ''].join('\n'))).toMatchFileSnapshot(`pages/${name}.yaml`);
 }
 
 const messagesIn = (page: Page) => page.locator('h1,[role=alert],[role=status]').allTextContents();
