@@ -1,6 +1,7 @@
 import dns from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type AddressPolicy, isPublicAddress } from '../webhooks/endpoint-url.ts';
+import type { AddressPolicy } from '../webhooks/endpoint-url.ts';
+import { isPublicAddress } from '../webhooks/public-address.ts';
 
 /** The addresses of a host that connections may use, one promise for each address family. */
 export type Lookup = (hostname: string) => readonly Promise<readonly string[]>[];

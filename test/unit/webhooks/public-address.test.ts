@@ -2,7 +2,8 @@ import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, it } from 'vitest';
-import { isPublicAddress, normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
+import { normalizeUrl, urlViolations } from '../../../lib/webhooks/endpoint-url.ts';
+import { isPublicAddress } from '../../../lib/webhooks/public-address.ts';
 import registry from '../../cases/special-purpose-addresses.json' with { type: 'json' };
 
 type Family = 'ipv4' | 'ipv6';
