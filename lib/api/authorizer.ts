@@ -7,6 +7,8 @@ import { PROBLEMS } from '../http/problems.ts';
 import { type CallerType, callersText, type Route } from '../http/route.ts';
 import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
+import type { KeyRecord } from '../keys/key.ts';
+import { type Rejection, rejectionToRecord } from '../keys/rejection.ts';
 import { apiKeys, keysWithProject } from '../keys/store.ts';
 import { MAX_TOKEN_BYTES } from '../keys/token.ts';
 import { useToRecord } from '../keys/usage.ts';
@@ -17,7 +19,7 @@ import { routeAt } from './routes.ts';
 export function authorizer(backend: Backend) {
   const { table, clock, log, reportFailure } = backend;
   const readKey = keysWithProject(table);
-  const { recordUse } = apiKeys(table);
+  const keys = apiKeys(table);
   const sharePrefix = variable(backend, 'SHARE_PREFIX');
 
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
@@ -36,8 +38,9 @@ export function authorizer(backend: Backend) {
     const { requestId, identity } = event.requestContext;
     const project = caller?.record.project;
     const state = project && projectState(project);
-    if (!caller || !state || state === 'deleting') {
+    if (!caller || !state || state === 'deleting' || 'end' in caller) {
       log.info('request.rejected', { request_id: requestId, code: 'unauthorized' });
+      if (caller && 'end' in caller) await recordRejection(caller, caller.end);
       return null;
     }
     const { record, grant, now } = caller;
@@ -47,12 +50,11 @@ export function authorizer(backend: Backend) {
     if (problem) {
       const { code } = problem;
       log.info('request.rejected', { request_id: requestId, code, key_id: record.id, operation: event.resource });
+      const reason = REJECTIONS[code];
+      if (reason) await recordRejection(caller, reason);
     } else {
       const use = useToRecord(record, now);
-      if (use !== null)
-        await recordUse(record, use).catch((error: unknown) =>
-          log.warn('key.use_not_recorded', { key_id: record.id, error: error as Error }),
-        );
+      if (use) await unlessItFails(record, keys.recordUse(record, use));
     }
     const statement: Statement = {
       Effect: problem ? 'Deny' : 'Allow',
@@ -73,7 +75,26 @@ export function authorizer(backend: Backend) {
       usageIdentifierKey: shareKeyOf(sharePrefix, record.projectId),
     };
   }
+
+  async function recordRejection(
+    { record, now }: { record: KeyRecord; now: number },
+    reason: Rejection,
+  ): Promise<void> {
+    const rejection = rejectionToRecord(record.lastRejected, reason, now);
+    if (rejection) await unlessItFails(record, keys.recordRejection(record, rejection));
+  }
+
+  /** The response to a request does not depend on the record of its key. */
+  function unlessItFails({ id }: KeyRecord, recording: Promise<void>): Promise<void> {
+    return recording.catch((error: unknown) => log.warn('key.use_not_recorded', { key_id: id, error: error as Error }));
+  }
 }
+
+/** The problems that the record of a key contains. The others depend on the operation. */
+const REJECTIONS: Partial<Record<Forbidden['code'], Rejection>> = {
+  ip_not_allowed: 'ip_not_allowed',
+  project_suspended: 'suspended',
+};
 
 /** The scheme in any case, spaces, one credential (RFC 6750 §2.1, RFC 9110 §11.4). */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/_-]+=*)$/i;

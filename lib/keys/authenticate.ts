@@ -1,4 +1,4 @@
-import { isUsable, type KeyRecord } from './key.ts';
+import { endOf, type KeyRecord } from './key.ts';
 import { hashApiKey, parseApiKey, sameText } from './key-secret.ts';
 import { type Grant, parentOf, verifyToken } from './token.ts';
 
@@ -14,28 +14,39 @@ export interface Authenticated<Key extends KeyRecord = KeyRecord> {
   now: number;
 }
 
+/** A genuine credential that no longer works. */
+export interface Ended<Key extends KeyRecord = KeyRecord> {
+  record: Key;
+  end: 'revoked' | 'expired';
+  now: number;
+}
+
 /**
- * Returns `null` for a credential that is not genuine or no longer works. Needs at most one read, and none for malformed text.
+ * Returns `null` for a credential that is not genuine. Needs at most one read, and none for malformed text.
  */
 export async function authenticate<Key extends KeyRecord>(
   credential: string,
   read: Read<Key>,
   clock: () => number,
-): Promise<Authenticated<Key> | null> {
+): Promise<Authenticated<Key> | Ended<Key> | null> {
   if (!credential.startsWith('svc_')) return authenticateToken(credential, read, clock);
-  const key = await usableKey(parseApiKey(credential), read, clock);
-  return key && sameText(hashApiKey(credential), key.record.hash) ? { ...key, grant: null } : null;
+  const key = await keyOf(parseApiKey(credential), read, clock);
+  if (!key || !sameText(hashApiKey(credential), key.record.hash)) return null;
+  const end = endOf(key.record, key.now);
+  return end ? { ...key, end } : { ...key, grant: null };
 }
 
 /** The same for a scoped token only. Returns `null` for any other text. */
 export async function authenticateToken<Key extends KeyRecord>(token: string, read: Read<Key>, clock: () => number) {
-  const key = await usableKey(parentOf(token), read, clock);
+  const key = await keyOf(parentOf(token), read, clock);
   const grant = key && (await verifyToken(token, key.record, key.now));
-  return grant ? { ...key, grant } : null;
+  if (!grant) return null;
+  const end = endOf(key.record, key.now);
+  if (end) return { ...key, end };
+  return typeof grant === 'string' ? { ...key, end: grant } : { ...key, grant };
 }
 
-async function usableKey<Key extends KeyRecord>(id: string | null | undefined, read: Read<Key>, clock: () => number) {
+async function keyOf<Key extends KeyRecord>(id: string | null | undefined, read: Read<Key>, clock: () => number) {
   const record = id ? await read(id) : undefined;
-  const now = clock();
-  return record && isUsable(record, now) ? { record, now } : null;
+  return record && { record, now: clock() };
 }

@@ -19,6 +19,7 @@ import {
 } from '../schema.ts';
 import { KEY_FORMAT } from './key-format.ts';
 import { hashApiKey, KEY_ID, newApiKey, sameText } from './key-secret.ts';
+import { type LastRejected, LastRejection, lastRejection } from './rejection.ts';
 import { publicKeyOf } from './signing-key.ts';
 
 export const KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
@@ -46,6 +47,7 @@ export interface KeyRecord {
   lastUsedAt?: number | undefined;
   /** In how many hours of a day the key was used: on the day of `lastUsedAt`, the day before that, and so on. */
   activeHours?: number[] | undefined;
+  lastRejected?: LastRejected | undefined;
   /** Ids of the scoped tokens of this key that were revoked before they expired. */
   revokedTokens?: string[] | undefined;
   replaces?: string | undefined;
@@ -86,6 +88,7 @@ export const KeyResource = resource('Key', {
   cidrs: described(v.array(v.string()), 'The allowlist in canonical form. An empty list means no restriction.'),
   created_at: described(timestamp, 'When the key was created.'),
   last_used_at: described(v.nullable(timestamp), 'When the key was last used, to the hour.'),
+  last_rejected: LastRejection,
   expires_at: described(v.nullable(timestamp), 'When the key stops working.'),
   revoked_at: described(v.nullable(timestamp), 'When the key was revoked.'),
   replaces: described(v.nullable(v.string()), 'The key that this one replaced.'),
@@ -136,8 +139,13 @@ export function keptUntil({ revokedAt, expiresAt }: Lifetime): number | undefine
 export const isKept = (record: Lifetime, nowMs: number): boolean =>
   nowMs < (keptUntil(record) ?? Number.POSITIVE_INFINITY);
 
-export const isUsable = (record: Lifetime, nowMs: number): boolean =>
-  ['active', 'expiring'].includes(keyStatus(record, nowMs));
+/** Why a key no longer works, or `null` if it works. */
+export function endOf(record: Lifetime, nowMs: number): 'revoked' | 'expired' | null {
+  const status = keyStatus(record, nowMs);
+  return status === 'revoked' || status === 'expired' ? status : null;
+}
+
+export const isUsable = (record: Lifetime, nowMs: number): boolean => endOf(record, nowMs) === null;
 
 /** Whether a key works and has no expiry. */
 export const isLasting = (record: Lifetime, nowMs: number): boolean => keyStatus(record, nowMs) === 'active';
@@ -167,6 +175,7 @@ export function keyResource(record: KeyRecord, nowMs: number): v.InferOutput<typ
     cidrs: record.cidrs,
     created_at: iso(record.createdAt),
     last_used_at: isoOrNull(record.lastUsedAt),
+    last_rejected: lastRejection(record.lastRejected),
     expires_at: isoOrNull(record.expiresAt),
     revoked_at: isoOrNull(record.revokedAt),
     replaces: record.replaces ?? null,

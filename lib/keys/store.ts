@@ -153,6 +153,11 @@ export function apiKeys(table: Table) {
     async recordUse(read: KeyRecord, use: KeyUse): Promise<void> {
       await change(read.id, { ...use }, all(exists, isStill('lastUsedAt', read.lastUsedAt)), []);
     },
+
+    /** Records a rejected request, unless another one was recorded since the key was read. */
+    async recordRejection(read: KeyRecord, lastRejected: KeyRecord['lastRejected']): Promise<void> {
+      await change(read.id, { lastRejected }, all(exists, isStill('lastRejected', read.lastRejected)), []);
+    },
   };
 
   async function change(id: string, values: Item, condition: Condition, also: readonly Write[]): Promise<boolean> {

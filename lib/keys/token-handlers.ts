@@ -59,8 +59,9 @@ export function tokenHandlers(backend: Backend): Handlers<typeof tokenOperations
 
     async verifyToken({ body, space }) {
       const authenticated = await authenticateToken(body.token, keys.get, clock);
-      const isOfSpace =
-        authenticated?.grant.projectId === space.projectId && authenticated.grant.environment === space.environment;
+      if (!authenticated || 'end' in authenticated) return { body: { active: false } };
+      const { projectId, environment } = authenticated.grant;
+      const isOfSpace = projectId === space.projectId && environment === space.environment;
       return { body: isOfSpace ? verificationOf(authenticated, body) : { active: false } };
     },
 

@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, errors, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { environmentOf, PERMISSIONS, type Permission, User } from '../credentials.ts';
 import { Pattern } from '../documents/document.ts';
@@ -110,10 +110,32 @@ const keyFor = ({ alg }: JWTHeaderParameters, { tokenSecret, publicKey }: Parent
   alg === ALGORITHM ? verifyingKey(publicKey) : Buffer.from(tokenSecret, 'base64url');
 
 /**
- * Verifies a token and returns its grant, or `null`. In addition to the checks of `jose`, which accepts a missing or infinite
- * `exp`, every claim but `user` is required, times are finite integers, and the lifetime has a maximum.
+ * Verifies a token. Returns its grant, or why it no longer works if it is genuine, or `null`. In addition to the checks of `jose`,
+ * which accepts a missing or infinite `exp`, every claim but `user` is required, times are finite integers, and the lifetime has a
+ * maximum.
  */
-export async function verifyToken(token: string, parent: Parent, nowMs: number): Promise<Grant | null> {
+export async function verifyToken(
+  token: string,
+  parent: Parent,
+  nowMs: number,
+): Promise<Grant | 'revoked' | 'expired' | null> {
+  try {
+    const { payload, isExpired } = await signedPayload(token, parent, nowMs);
+    const { exp, iat, jti: tokenId, env: environment, documents, permissions, user } = v.parse(Claims, payload);
+    if ((environmentOf(parent.type) ?? environment) !== environment) return null;
+    // RFC 7519 §4.1.4 allows "some small leeway" between the clocks.
+    if (iat * 1000 > nowMs + CLOCK_LEEWAY_MS || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
+    if (isExpired) return 'expired';
+    if (parent.revokedTokens?.includes(tokenId)) return 'revoked';
+    const { id: keyId, projectId } = parent;
+    return { tokenId, keyId, projectId, environment, documents, permissions, user };
+  } catch {
+    return null;
+  }
+}
+
+/** The payload of a token that the parent key has signed. `jose` checks the expiry last. */
+async function signedPayload(token: string, parent: Parent, nowMs: number) {
   try {
     const { payload } = await jwtVerify(token, (header) => keyFor(header, parent), {
       algorithms: ALGORITHMS,
@@ -123,15 +145,10 @@ export async function verifyToken(token: string, parent: Parent, nowMs: number):
       subject: parent.id,
       currentDate: new Date(nowMs),
     });
-    const { exp, iat, jti: tokenId, env: environment, documents, permissions, user } = v.parse(Claims, payload);
-    if ((environmentOf(parent.type) ?? environment) !== environment) return null;
-    if (parent.revokedTokens?.includes(tokenId)) return null;
-    // RFC 7519 §4.1.4 allows "some small leeway" between the clocks.
-    if (iat * 1000 > nowMs + CLOCK_LEEWAY_MS || exp <= iat || exp - iat > MAX_TTL_SECONDS) return null;
-    const { id: keyId, projectId } = parent;
-    return { tokenId, keyId, projectId, environment, documents, permissions, user };
-  } catch {
-    return null;
+    return { payload, isExpired: false };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return { payload: error.payload, isExpired: true };
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { listed } from '../support/documents.ts';
+import { listed, mint } from '../support/documents.ts';
 import { createWebhook } from '../support/requests.ts';
 import { useService } from '../support/service.ts';
 import { copyShown, fact, hasFocus, heading, makeIdle, signInWith, useDashboard } from './browser.ts';
@@ -550,4 +550,52 @@ it('the allowlist restricts a key when it is saved, and names an invalid entry',
   await page.getByText('This key works from any IP address.').waitFor();
   await addresses.fill('192.0.2.1');
   await page.getByText('You are signed in with this key.').waitFor();
+});
+
+describe('a rejected credential', () => {
+  it('has its cause on the page of its key, and in the list', async () => {
+    const project = await service.project();
+    const [live, restricted] = [await project.key('live'), await project.key('live')];
+    const token = await mint(service.as(live), ['org:acme:*'], ['read']);
+    const page = await dashboard.signIn(project.adminKey, `/live/keys/key_${live.slice(9, 21)}`);
+    await expect.poll(() => fact(page, 'Last rejected').textContent()).toBe('never');
+    await project.admin('POST', `/v1/keys/${live}/revoke`);
+    expect([await status(live), await status(token)]).toEqual([401, 401]);
+    await project.admin('POST', `/v1/keys/${restricted}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
+    expect(await status(restricted)).toBe(403);
+    await page.reload();
+    await expect.poll(() => fact(page, 'Last rejected').textContent()).toBe('within the hour: 401, the key is revoked');
+    await page.goto(`${service.stack.baseUrl}/dashboard#/live/keys`);
+    const row = page.getByRole('row').filter({ hasText: restricted.slice(-4) });
+    await row.getByText('within the hour: 403, the allowlist did not contain the address').waitFor();
+  });
+
+  it('is not active for the inspector of tokens, which asks the service', async () => {
+    const project = await service.project();
+    const [live, revoked, own] = [await project.key('live'), await project.key('live'), await project.key('live')];
+    const tokens = await Promise.all([live, revoked].map((key) => mint(service.as(key), ['org:acme:*'], ['read'])));
+    await project.admin('POST', `/v1/keys/${revoked}/revoke`);
+    const [token = '', dead = ''] = tokens;
+    const page = await dashboard.signIn(project.adminKey, '/live/tokens');
+    const inspect = (text: string) => page.getByLabel('Token', { exact: true }).fill(text);
+    const shown = () => fact(page, 'Status').textContent();
+    await inspect(dead);
+    await expect.poll(shown).toBe('not active Its key is revoked.');
+    await page.getByLabel('Document key').fill('org:acme:a');
+    await expect.poll(() => fact(page, 'Can read').textContent()).toBe('no The token is not active.');
+    await inspect(`${token.slice(0, -2)}AA`);
+    await expect.poll(shown).toBe('not active It is revoked, or its signature is not valid.');
+    await inspect(token);
+    await expect.poll(shown).toBe('active');
+    await expect.poll(() => fact(page, 'Can read').textContent()).toMatch(/^yes/);
+    await project.admin('POST', `/v1/keys/${live}/allowlist`, { body: { cidrs: ['203.0.113.7'] } });
+    await page.getByRole('button', { name: 'Revoke this token' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await expect.poll(shown).toBe('not active It is revoked, or its signature is not valid.');
+    const other = await dashboard.signIn(own, '/live/tokens');
+    await other.getByLabel('Token', { exact: true }).fill(token);
+    await expect
+      .poll(() => fact(other, 'Status').textContent())
+      .toContain('not active It is revoked, its key no longer works, or');
+  });
 });

@@ -27,6 +27,7 @@ const key = {
   cidrs: [],
   created_at: at(0),
   last_used_at: null,
+  last_rejected: null,
   expires_at: null,
   revoked_at: null,
   replaces: null,

@@ -89,6 +89,18 @@ describe('keys', () => {
     expect(await stored(record.id)).toEqual({ ...record, ...use });
   });
 
+  it('stores no rejection if another one was stored since the key was read', async () => {
+    const record = await create();
+    const first = { at: now, reasons: ['expired' as const] };
+    const second = { at: now, reasons: ['expired' as const, 'revoked' as const] };
+    await keys.recordRejection(record, first);
+    await keys.recordRejection(record, { at: now, reasons: ['suspended'] });
+    expect((await stored(record.id))?.lastRejected).toEqual(first);
+    await keys.recordRejection({ ...record, lastRejected: first }, second);
+    await keys.recordRejection({ ...record, lastRejected: first }, { at: now + HOUR_MS, reasons: ['revoked'] });
+    expect(await stored(record.id)).toEqual({ ...record, lastRejected: second });
+  });
+
   it('are not created by a change when they are missing', async () => {
     const missing = newKey();
     expect(await keys.revoke(missing, now, [])).toBe(false);
@@ -96,6 +108,7 @@ describe('keys', () => {
     expect(await keys.rename(missing.id, 'New', [])).toBe(false);
     expect(await keys.setRevokedTokens(missing, ['tok_1'], [])).toBe(false);
     await keys.recordUse(missing, { lastUsedAt: now, activeHours: [1] });
+    await keys.recordRejection(missing, { at: now, reasons: ['revoked'] });
     expect(await keys.get(missing.id)).toBeUndefined();
   });
 

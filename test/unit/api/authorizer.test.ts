@@ -1,10 +1,13 @@
 import { randomBytes as random } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { describe, expect, it, vi } from 'vitest';
 import { create } from '../../../functions/authorizer.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
+import { encodeBase62 } from '../../../lib/keys/key-format.ts';
+import { type Grant, signToken } from '../../../lib/keys/token.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import { shareKeyOf } from '../../../lib/projects/project.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
@@ -17,7 +20,7 @@ interface Asked {
   method: string;
   resource: string;
   /** Returns the headers of a caller with a key. */
-  headers?: (key: string) => Record<string, string[]>;
+  headers?: (key: string, record: KeyRecord) => Record<string, string[]> | Promise<Record<string, string[]>>;
   /** Receives the name of each command to the table. It can throw. */
   command?: (name: string) => void;
 }
@@ -25,6 +28,9 @@ interface Asked {
 /** The lines that the last request logged. */
 const logged: unknown[] = [];
 const warned: unknown[] = [];
+
+/** The record of the last key after its request. */
+let recorded: Partial<KeyRecord>;
 
 /** Authorizes a request with a live key, and returns the policy and the recorded use. */
 async function authorized(
@@ -49,15 +55,18 @@ async function authorized(
   await table.write([put({ ...itemKey.key(record.id), ...record })]);
   if (project) await table.write([put({ ...itemKey.project('prj_1'), ...stored })]);
   isReady = true;
-  const { policyDocument, usageIdentifierKey, context } = await create(runtime)({
+  const request = {
     httpMethod: method,
     resource,
     methodArn: `${STAGE}/${method}${resource.replace(/\{.*\}/, 'id')}`,
-    multiValueHeaders: headers(key),
+    multiValueHeaders: await headers(key, record),
     requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
-  } as unknown as APIGatewayRequestAuthorizerEvent);
-  isReady = false;
-  const { lastUsedAt, activeHours } = (await table.get(itemKey.key(record.id))) ?? {};
+  } as unknown as APIGatewayRequestAuthorizerEvent;
+  const { policyDocument, usageIdentifierKey, context } = await create(runtime)(request).finally(async () => {
+    isReady = false;
+    recorded = (await table.get(itemKey.key(record.id))) ?? {};
+  });
+  const { lastUsedAt, activeHours } = recorded;
   const use = { lastUsedAt, activeHours };
   return { id: record.id, statement: policyDocument.Statement[0], use, usageIdentifierKey, context };
 }
@@ -153,3 +162,97 @@ describe('a denied request', () => {
     expect(logged).toEqual([['request.rejected', { request_id: 'request-1', code: 'unauthorized' }]]);
   });
 });
+
+describe('the last rejection', () => {
+  const HOUR_MS = 3_600_000;
+  const DAY_MS = 24 * HOUR_MS;
+  const tokenFrom =
+    (issuedAt: number) =>
+    async (_: string, { id: keyId, tokenSecret }: KeyRecord) => {
+      const grant = {
+        tokenId: 'tok_1',
+        keyId,
+        projectId: 'prj_1',
+        environment: 'live',
+        documents: ['a'],
+        permissions: ['read'],
+      };
+      return { Authorization: [`Bearer ${await signToken(grant as Grant, 60, issuedAt, tokenSecret)}`] };
+    };
+  const [token, expiredToken] = [tokenFrom(now), tokenFrom(now - DAY_MS)];
+  const forged = (key: string) => ({ Authorization: [`Bearer ${withSecret(key)}`] });
+  const forgedToken = (key: string, record: KeyRecord) => token(key, { ...record, tokenSecret: 'a'.repeat(43) });
+  const reasonOf = async (
+    request: Partial<Asked>,
+    key: Partial<KeyRecord>,
+    project: Partial<ProjectRecord> | null = {},
+  ) => {
+    await authorized({ ...read, ...request }, key, project).catch(() => {});
+    return recorded.lastRejected;
+  };
+
+  it.each<[string, Partial<Asked>, Partial<KeyRecord>, Partial<ProjectRecord>, string]>([
+    ['a revoked key', {}, { revokedAt: now }, {}, 'revoked'],
+    ['an expired key', {}, { expiresAt: now }, {}, 'expired'],
+    ['a token of a revoked key', { headers: token }, { revokedAt: now }, {}, 'revoked'],
+    ['a token of an expired key', { headers: token }, { expiresAt: now }, {}, 'expired'],
+    ['an expired token', { headers: expiredToken }, {}, {}, 'expired'],
+    ['a revoked token', { headers: token }, { revokedTokens: ['tok_1'] }, {}, 'revoked'],
+    ['a key from another address', {}, { cidrs: ['203.0.113.0/24'] }, {}, 'ip_not_allowed'],
+    ['a token from another address', { headers: token }, { cidrs: ['203.0.113.0/24'] }, {}, 'ip_not_allowed'],
+    ['a key of a suspended project', {}, {}, { suspendedAt: now }, 'suspended'],
+  ])('has the hour and the reason of a request with %s', async (_, request, key, project, reason) => {
+    expect(await reasonOf(request, key, project)).toEqual({ at: now, reasons: [reason] });
+    expect(recorded.lastUsedAt).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Asked>, Partial<KeyRecord>]>([
+    ['is allowed', {}, {}],
+    ['needs another caller', { method: 'GET', resource: '/v1/keys' }, {}],
+    ['has another secret', { headers: forged }, {}],
+    ['has another secret of a revoked key', { headers: forged }, { revokedAt: now }],
+    ['has a token with another signature', { headers: forgedToken }, {}],
+    ['has a token of a revoked key with another signature', { headers: forgedToken }, { revokedAt: now }],
+  ])('is independent of a request that %s', async (_, request, key) => {
+    expect(await reasonOf(request, key)).toBeUndefined();
+  });
+
+  it.each<[string, Partial<KeyRecord>, string]>([
+    ['revoked key', { revokedAt: now }, 'Unauthorized'],
+    ['key from another address', { cidrs: ['203.0.113.0/24'] }, 'ip_not_allowed'],
+  ])('does not change the response if it cannot be recorded: %s', async (_, key, expected) => {
+    const command = (name: string) => {
+      if (name === 'Update') throw new Error('throttled');
+    };
+    const answer = authorized({ ...read, command }, key).then(
+      ({ context }) => context?.code,
+      (error: Error) => error.message,
+    );
+    expect(await answer).toBe(expected);
+    expect(warned).toEqual([['key.use_not_recorded', { key_id: recorded.id, error: expect.any(Error) }]]);
+  });
+
+  it('is written once for each hour and reason, also if reasons alternate', async () => {
+    const [writes, key]: [string[], Partial<KeyRecord>] = [[], { revokedTokens: ['tok_1'] }];
+    const command = (name: string) => void (name === 'Update' && writes.push(name));
+    for (const headers of [token, expiredToken, token, expiredToken, token]) {
+      await reasonOf({ headers, command }, key);
+      key.lastRejected = recorded.lastRejected;
+    }
+    expect([writes.length, key.lastRejected]).toEqual([2, { at: now, reasons: ['revoked', 'expired'] }]);
+    expect(
+      await reasonOf({ headers: token }, { ...key, lastRejected: { at: now - HOUR_MS, reasons: ['expired'] } }),
+    ).toEqual({
+      at: now,
+      reasons: ['revoked'],
+    });
+    const later = { at: now + HOUR_MS, reasons: ['expired' as const] };
+    expect(await reasonOf({ headers: token }, { ...key, lastRejected: later })).toEqual(later);
+  });
+});
+
+/** A well-formed key with the id of another one. */
+function withSecret(key: string): string {
+  const text = `${key.slice(0, -38)}${'0'.repeat(32)}`;
+  return text + encodeBase62(crc32(text), 6);
+}

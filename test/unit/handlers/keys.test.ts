@@ -30,6 +30,7 @@ describe('a key', () => {
       cidrs: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       last_used_at: null,
+      last_rejected: null,
       expires_at: null,
       revoked_at: null,
       replaces: null,
@@ -89,6 +90,27 @@ describe('a key', () => {
     expect(days[0].date).toBe(hour.slice(0, 10));
     expect((await admin('GET', `/v1/keys/${live}`)).body.last_used_at).toBe(hour);
   });
+
+  it('shows why the last request with it, or with one of its tokens, was rejected', async () => {
+    const { admin, key } = await service.project();
+    const live = await key('live');
+    const token = service.as(await mint(service.as(live), ['*'], ['read'], 60));
+    const rejection = async () => (await admin('GET', `/v1/keys/${live}`)).body.last_rejected;
+    expect([await status(service.as(live)), await rejection()]).toEqual([200, null]);
+    await service.clock.advance(61_000);
+    const at = new Date(Math.floor(service.clock.now() / HOUR_MS) * HOUR_MS).toISOString();
+    expect((await token('GET', '/v1/documents')).status).toBe(401);
+    expect(await rejection()).toEqual({ at, reason: 'expired' });
+    await admin('POST', `/v1/keys/${live}/allowlist`, { body: { cidrs: ['203.0.113.0/24'] } });
+    expect([await status(service.as(live)), await rejection()]).toEqual([403, { at, reason: 'ip_not_allowed' }]);
+    await admin('POST', `/v1/keys/${live}/revoke`);
+    expect([await status(service.as(live)), await rejection()]).toEqual([401, { at, reason: 'revoked' }]);
+    const { data } = (await admin('GET', '/v1/keys')).body;
+    expect(data.map(({ last_rejected }: { last_rejected: unknown }) => last_rejected)).toContainEqual({
+      at,
+      reason: 'revoked',
+    });
+  });
 });
 
 describe('rotation', () => {
@@ -106,6 +128,7 @@ describe('rotation', () => {
       cidrs,
       status: 'active',
       last_used_at: null,
+      last_rejected: null,
       replaces: old.id,
       replaced_by: null,
     });

@@ -71,14 +71,14 @@ describe('a scoped token', () => {
     const token = await signToken(grant, 60, now, parent.tokenSecret);
     expect(await accepted(token)).toEqual(grant);
     expect(await accepted(token, now + 59_999)).toEqual(grant);
-    expect(await accepted(token, now + 60_000)).toBe(null);
+    expect(await accepted(token, now + 60_000)).toBe('expired');
     expect(await accepted(forge(header, claims))).toEqual(grant);
   });
 
   it('works until it expires if an earlier release signed it', async () => {
     const token = forge(earlier, claims);
     expect(await accepted(token, now + 59_999)).toEqual(grant);
-    expect(await accepted(token, now + 60_000)).toBe(null);
+    expect(await accepted(token, now + 60_000)).toBe('expired');
     expect(await accepted(forge(earlier, { ...claims, aud: 'prj_2' }))).toBe(null);
   });
 
@@ -101,7 +101,8 @@ describe('a scoped token', () => {
     const times = [now + 59_999, now + 60_001];
     const clock = () => times.shift() ?? Number.NaN;
     const authenticated = await authenticateToken(token, async () => newKey(parent), clock);
-    expect(authenticated && verificationOf(authenticated, { token })).toMatchObject({ cache_seconds: 0 });
+    if (!authenticated || 'end' in authenticated) throw new Error('The token does not work');
+    expect(verificationOf(authenticated, { token })).toMatchObject({ cache_seconds: 0 });
   });
 
   const badHeaders: [string, unknown][] = [
@@ -131,8 +132,6 @@ describe('a scoped token', () => {
     ['another iss', { ...claims, iss: 'other' }],
     ['another aud', { ...claims, aud: 'prj_2' }],
     ['another sub', { ...claims, sub: 'key_000000000000' }],
-    ['an exp in the past', { ...claims, iat: seconds - 61, exp: seconds - 1 }],
-    ['exp now', { ...claims, iat: seconds - 60, exp: seconds }],
     ['a string exp', { ...claims, exp: String(seconds + 60) }],
     ['a fractional exp', { ...claims, exp: seconds + 60.5 }],
     ['an infinite exp', JSON.stringify(claims).replace(/"exp":\d+/, '"exp":1e999')],
@@ -163,6 +162,18 @@ describe('a scoped token', () => {
     ['the shortest lifetime', { ...claims, exp: seconds + 1 }],
   ])('is accepted with %s', async (_, payload) => {
     expect(await accepted(forge(header, payload))).toEqual(grant);
+  });
+
+  it.each([
+    ['an exp in the past', { ...claims, iat: seconds - 61, exp: seconds - 1 }, 'expired'],
+    ['exp now', { ...claims, iat: seconds - 60, exp: seconds }, 'expired'],
+    ['an exp in the past and another claim', { ...claims, iat: seconds - 61, exp: seconds - 1, admin: true }, null],
+    ['an exp in the past and another environment', { ...claims, exp: seconds - 1, env: 'sandbox' }, null],
+    ['an exp in the past and a lifetime that is too long', { ...claims, iat: 0, exp: seconds - 1 }, null],
+  ])('has ended only if it was genuine: %s', async (_, payload, outcome) => {
+    for (const head of [header, earlier]) expect(await accepted(forge(head, payload))).toBe(outcome);
+    const forged = forge(header, payload, () => Buffer.alloc(64));
+    expect(await accepted(forged)).toBe(null);
   });
 
   it.each([

@@ -208,7 +208,9 @@ export function perform(
 
 /** The stored items, apart from the use of keys. */
 const storedIn = ({ service }: Scene): string[] =>
-  [...service.db.items()].map(({ writeId: _, lastUsedAt: __, activeHours: ___, ...item }) => JSON.stringify(item));
+  [...service.db.items()].map(({ writeId: _, lastUsedAt: __, activeHours: ___, lastRejected: ____, ...item }) =>
+    JSON.stringify(item),
+  );
 
 /** Sends a request, and requires that it changes nothing. */
 export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): Promise<Answer> {
@@ -222,7 +224,7 @@ export async function withoutEffect(scene: Scene, send: () => Promise<Answer>): 
 
 /** Members with random values, and those about the use of a key, the order of changes and repeated pages. */
 const VOLATILE =
-  /^(writeId|hash|hint|secret_hint|token|tokenSecret|publicKey|x|cursorSecret|secret|secrets|activeHours|lastUsedAt|nonce|position_\w+|page|checkpoint|session|changeId)$/;
+  /^(writeId|hash|hint|secret_hint|token|tokenSecret|publicKey|x|cursorSecret|secret|secrets|activeHours|lastUsedAt|lastRejected|nonce|position_\w+|page|checkpoint|session|changeId)$/;
 /** The headers of an attempt contain a signature. The same member of a recovery is a number. */
 const isVolatile = (name: string, value: unknown): boolean =>
   VOLATILE.test(name) || (name === 'sent' && typeof value !== 'number');

@@ -30,7 +30,7 @@ export function ShortTime({ at }: { at: string }) {
   );
 }
 
-const HOUR_MS = 60 * 60 * 1000;
+export const HOUR_MS = 60 * 60 * 1000;
 const HOUR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A time with a precision of one hour. */

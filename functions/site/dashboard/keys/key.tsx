@@ -11,6 +11,7 @@ import { AllowlistEditor } from './allowlist.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { KeyUsage } from './key-usage.tsx';
 import { environmentFor, expiresSoon, isUsable, KeyHint, KeyStatus, nameOf } from './keys.tsx';
+import { LastRejected } from './last-rejected.tsx';
 
 export function KeyPage({ id }: { id: string }) {
   const [version, setVersion] = useState(0);
@@ -76,6 +77,7 @@ function KeyFacts({ of: key }: { of: Key }) {
         ['Status', <KeyStatus key="status" status={key.status} />],
         ['Created', <Time key="created" at={key.created_at} />],
         ['Last used', <HourOr key="used" at={key.last_used_at} none="never" />],
+        ['Last rejected', <LastRejected key="rejected" of={key} />],
         key.revoked_at
           ? ['Revoked', <Time key="revoked" at={key.revoked_at} />]
           : ['Expires', <TimeOr key="expires" at={key.expires_at} none="never" />],

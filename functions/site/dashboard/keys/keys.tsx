@@ -11,6 +11,7 @@ import { all, type Key, type ResponseOf, serverNow } from '../state/api.ts';
 import { type Loaded, useForm, useLoaded } from '../state/hooks.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
 import { KEY_ENVIRONMENTS, shownOf, useSession } from '../state/session.ts';
+import { LastRejected } from './last-rejected.tsx';
 
 const MEANINGS: Record<KeyType, string> = {
   live: 'Full access to live documents, events and webhooks. For your servers.',
@@ -107,6 +108,7 @@ function KeyTable({ keys, caption, endTitle }: { keys: Key[]; caption: string; e
         ),
     ],
     ['Last used', ({ last_used_at }) => <HourOr at={last_used_at} none="never" />],
+    ['Last rejected', (key) => <LastRejected of={key} />],
     [endTitle, (key) => <End of={key} />],
   ];
   return <Table caption={caption} columns={columns} rows={keys} keyOf={({ id }) => id} />;

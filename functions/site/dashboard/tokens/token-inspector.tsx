@@ -2,14 +2,22 @@ import { useState } from 'preact/hooks';
 import { isDocumentKey } from '../../../../lib/documents/patterns.ts';
 import { visible } from '../../../../lib/printable.ts';
 import { Badge, Button, Facts, Link, Panel } from '../components/basics.tsx';
+import { Await } from '../components/feedback.tsx';
 import { Input, TextArea } from '../components/field.tsx';
 import { In, Time } from '../components/time.tsx';
 import { useNow } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
+import { type Standing, useStanding, whyInactive } from './standing.ts';
 import { decodeToken, reachOf, type TokenClaims } from './token.ts';
 
-/** Shows the content of a pasted token and tests it against document keys. The token does not leave the browser. */
-export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
+interface InspectorProps {
+  onRevoke: (tokenId: string) => void;
+  /** The number of tokens that were revoked on this page. */
+  version: number;
+}
+
+/** Shows whether a pasted token works and what it contains, and tests it against document keys. */
+export function TokenInspector({ onRevoke, version }: InspectorProps) {
   const [text, setText] = useState('');
   const decoded = text.trim() === '' ? undefined : decodeToken(text);
   const claims = decoded && 'claims' in decoded ? decoded.claims : undefined;
@@ -17,20 +25,21 @@ export function TokenInspector({ onRevoke }: { onRevoke: (tokenId: string) => vo
     <Panel title="Inspect a token">
       <TextArea
         label="Token"
-        hint="The token stays in this browser. Only the service can verify its signature."
+        hint="Only this service receives it, to say whether the token works."
         value={text}
         placeholder="eyJhbGciOiJIUzI1NiIs…"
         onInput={setText}
         error={decoded && 'problem' in decoded ? decoded.problem : undefined}
       />
-      {claims && <Claims of={claims} onRevoke={onRevoke} />}
+      {claims && <Claims token={text.trim()} of={claims} onRevoke={onRevoke} version={version} />}
     </Panel>
   );
 }
 
-function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId: string) => void }) {
+function Claims({ token, of: claims, onRevoke, version }: InspectorProps & { token: string; of: TokenClaims }) {
   const [documentKey, setDocumentKey] = useState('');
   const now = useNow();
+  const standing = useStanding(token, claims, now, version);
   const { isAdmin } = useSession();
   const key = documentKey.trim();
   const { tokenId, keyId, documents, permissions, user, issuedAt, expiresAt } = claims;
@@ -41,10 +50,26 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
       <Facts>
         {[
           [
+            'Status',
+            <Await key="status" of={standing}>
+              {(value) => (
+                <output>
+                  {value.isActive ? (
+                    <Badge tone="good">active</Badge>
+                  ) : (
+                    <>
+                      <Badge tone="bad">not active</Badge> {visible(whyInactive(claims, value, now))}
+                    </>
+                  )}
+                </output>
+              )}
+            </Await>,
+          ],
+          [
             'Expires',
             expiresAt <= now ? (
               <>
-                <Badge tone="off">expired</Badge> <Time at={expires} />
+                expired, <Time at={expires} />
               </>
             ) : (
               <>
@@ -92,14 +117,19 @@ function Claims({ of: claims, onRevoke }: { of: TokenClaims; onRevoke: (tokenId:
         onInput={setDocumentKey}
         error={key !== '' && !isDocumentKey(key) ? 'is not valid' : undefined}
       />
-      {isDocumentKey(key) && (
+      {isDocumentKey(key) && standing.value && (
         <Facts>
           {(['read', 'write'] as const).map((permission) => {
-            const { isAllowed, reason } = reachOf(claims, permission, key, now);
+            const { isActive, key: parent } = standing.value as Standing;
+            const { isAllowed, reason } = reachOf(claims, isActive, permission, key);
             return [
               permission === 'read' ? 'Can read' : 'Can write',
               <>
                 <Badge tone={isAllowed ? 'good' : 'bad'}>{isAllowed ? 'yes' : 'no'}</Badge> {visible(reason)}
+                {isAllowed &&
+                  parent &&
+                  parent.cidrs.length > 0 &&
+                  ' Only from the addresses on the allowlist of its key.'}
               </>,
             ];
           })}

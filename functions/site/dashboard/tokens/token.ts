@@ -2,7 +2,7 @@ import type { Permission } from '../../../../lib/credentials.ts';
 import { matchesPattern } from '../../../../lib/documents/patterns.ts';
 import type { Environment } from '../../../../lib/space.ts';
 
-/** The content of a scoped token. It is unverified, because only the service can verify the signature. */
+/** The content of a scoped token, which says nothing about whether the token works. Only the service knows that. */
 export interface TokenClaims {
   tokenId: string;
   keyId: string;
@@ -15,7 +15,7 @@ export interface TokenClaims {
   expiresAt: number;
 }
 
-/** Decodes a token, or explains why it is invalid. The token does not leave the browser. */
+/** Decodes a token, or explains why it is invalid. */
 export function decodeToken(text: string): { claims: TokenClaims } | { problem: string } {
   const parts = text.trim().split('.');
   if (text.trim().startsWith('svc_')) return { problem: 'is an API key, not a token' };
@@ -61,15 +61,15 @@ function jsonOf(part: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether the content of a token allows an action on a document, and why. */
+/** Whether a token allows an action on a document, and why. */
 export function reachOf(
-  { documents, permissions, expiresAt }: TokenClaims,
+  { documents, permissions }: Pick<TokenClaims, 'documents' | 'permissions'>,
+  isActive: boolean,
   permission: Permission,
   documentKey: string,
-  nowMs: number,
 ) {
   const pattern = documents.find((each) => matchesPattern(each, documentKey));
-  if (expiresAt <= nowMs) return { isAllowed: false, reason: 'The token has expired.' };
+  if (!isActive) return { isAllowed: false, reason: 'The token is not active.' };
   if (pattern === undefined) return { isAllowed: false, reason: 'None of its patterns matches this key.' };
   if (!permissions.includes(permission)) {
     return { isAllowed: false, reason: `${pattern} matches, but the token has no ${permission} permission.` };

@@ -18,6 +18,7 @@ const PERMISSIONS = [
 /** Creates and inspects scoped tokens. The service does not store tokens. */
 export function Tokens() {
   const [revoking, setRevoking] = useState<string>();
+  const [revoked, setRevoked] = useState(0);
   return (
     <>
       <PageTitle>Tokens</PageTitle>
@@ -28,11 +29,17 @@ export function Tokens() {
       <div class="columns">
         <Mint />
         <div>
-          <TokenInspector onRevoke={setRevoking} />
+          <TokenInspector onRevoke={setRevoking} version={revoked} />
           <RevokePanel onRevoke={setRevoking} />
         </div>
       </div>
-      {revoking !== undefined && <RevokeDialog of={revoking} onClose={() => setRevoking(undefined)} />}
+      {revoking !== undefined && (
+        <RevokeDialog
+          of={revoking}
+          onDone={() => setRevoked((last) => last + 1)}
+          onClose={() => setRevoking(undefined)}
+        />
+      )}
     </>
   );
 }
@@ -113,7 +120,7 @@ function RevokePanel({ onRevoke }: { onRevoke: (tokenId: string) => void }) {
   );
 }
 
-function RevokeDialog({ of: tokenId, onClose }: { of: string; onClose: () => void }) {
+function RevokeDialog({ of: tokenId, onDone, onClose }: { of: string; onDone: () => void; onClose: () => void }) {
   const { call } = useSession();
   return (
     <Confirm
@@ -122,7 +129,10 @@ function RevokeDialog({ of: tokenId, onClose }: { of: string; onClose: () => voi
       kind="danger"
       act={() => call('POST /v1/tokens/{token_id}/revoke', { path: { token_id: tokenId } })}
       announcement="Token revoked."
-      onDone={onClose}
+      onDone={() => {
+        onDone();
+        onClose();
+      }}
       onClose={onClose}
     >
       <p>

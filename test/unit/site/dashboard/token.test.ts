@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Standing, whyInactive } from '../../../../functions/site/dashboard/tokens/standing.ts';
 import { decodeToken, reachOf } from '../../../../functions/site/dashboard/tokens/token.ts';
 import { type Grant, signToken } from '../../../../lib/keys/token.ts';
+import type { Environment } from '../../../../lib/space.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const grant = {
@@ -59,8 +61,26 @@ describe('a pasted token', () => {
 });
 
 describe('the reach of a token', () => {
-  it('grants nothing after it expires', async () => {
-    const reach = reachOf(await claimsOf(), 'read', 'org:acme:doc', NOW_MS + 3_600_000);
-    expect(reach).toEqual({ isAllowed: false, reason: 'The token has expired.' });
+  it.each<[boolean, string, boolean, string]>([
+    [true, 'org:acme:doc', true, 'org:acme:* matches, and the token has the read permission.'],
+    [true, 'org:other:doc', false, 'None of its patterns matches this key.'],
+    [false, 'org:acme:doc', false, 'The token is not active.'],
+  ])('is nothing unless the service says that it is active: %s, %s', async (isActive, key, isAllowed, reason) => {
+    expect(reachOf(await claimsOf(), isActive, 'read', key)).toEqual({ isAllowed, reason });
+  });
+});
+
+describe('a token that is not active', () => {
+  const usable = { status: 'active' as const, cidrs: [] };
+  it.each<[string, Standing['key'], number, Environment, string]>([
+    ['its key is missing', null, 0, 'live', 'This project has no key with the id that it names.'],
+    ['its key is revoked', { ...usable, status: 'revoked' }, 3_600_000, 'live', 'Its key is revoked.'],
+    ['its key has expired', { ...usable, status: 'expired' }, 0, 'live', 'Its key has expired.'],
+    ['it has expired', usable, 3_600_000, 'live', 'It has expired.'],
+    ['it has another environment', usable, 0, 'sandbox', 'It is for live, and this page shows sandbox.'],
+    ['nothing else shows why', usable, 3_599_999, 'live', 'It is revoked, or its signature is not valid.'],
+    ['the user cannot read keys', undefined, 0, 'live', 'It is revoked, its key no longer works, or its signature'],
+  ])('states the cause: %s', async (_, key, ms, environment, text) => {
+    expect(whyInactive(await claimsOf(), { environment, key }, NOW_MS + ms)).toContain(text);
   });
 });
