@@ -1,7 +1,7 @@
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
-import { RUNNING_MS } from '../http/idempotency-store.ts';
 import { notFound, Problem } from '../http/problems.ts';
+import { RUNNING_MS } from '../http/replay.ts';
 import type { Handlers } from '../http/serve.ts';
 import { checkQueue } from './connection-store.ts';
 import { endingOf, engines as enginesIn } from './engine-store.ts';

@@ -1,10 +1,11 @@
 import type { Backend } from '../aws/backend.ts';
 import { type Caller, may } from '../http/caller.ts';
 import { meets, namesTag } from '../http/etag.ts';
+import type { OperationResponse } from '../http/operation.ts';
 import { createPageBudget, page } from '../http/page.ts';
 import { notFound, Problem } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
-import type { Handlers, IdempotencyWrites, OperationResponse } from '../http/serve.ts';
+import type { Handlers, IdempotencyWrites } from '../http/serve.ts';
 import { cursorsOf } from '../projects/cursors.ts';
 import { documentKeyOf, originOf, rangesFor, reaches } from './access.ts';
 import { documentResource, etagOf, type Fields, fieldsHeld, withoutOthersValues } from './document.ts';

@@ -4,21 +4,10 @@ import { all, any, type Condition, is, isAbsent, isAtMost, isNew, put, remove, u
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Write } from '../aws/writes.ts';
 import { allDone } from '../concurrency.ts';
-import { type Caller, may, ownerOf } from './caller.ts';
+import { type Caller, ownerOf } from './caller.ts';
 import { Problem } from './problems.ts';
+import { REPLAY_MS, RUNNING_MS, type StoredResponse } from './replay.ts';
 import type { Request } from './request.ts';
-
-/** How long a first response is replayed. */
-export const REPLAY_MS = 24 * 60 * 60 * 1000;
-/** The time after which an unfinished request counts as ended, because no function runs longer. */
-export const RUNNING_MS = 30 * 1000;
-
-/** A stored response for a replay, without secrets that are shown only once. */
-export interface StoredResponse {
-  status: number;
-  body: string;
-  headers: Record<string, string>;
-}
 
 /**
  * The identity of a request with an idempotency key. A repetition after an unknown outcome has the same identity.
@@ -28,16 +17,6 @@ export interface RequestIdentity {
   startedAt: number;
   /** Whether an earlier run of the request ended without a result. It may have done its work. */
   isRepeated: boolean;
-}
-
-/**
- * Two requests are the same if their operation, path, environment and body are, and if both callers receive what needs `read`. A
- * token without `read` must not receive a response that contains more.
- */
-export function fingerprintOf(operationId: string, request: Request): string {
-  const { path, space, query, rawBody, caller } = request;
-  const content = [operationId, path, space.environment, query, rawBody, may(caller, 'read')];
-  return hash('sha256', JSON.stringify(content), 'base64url');
 }
 
 /** Scoped tokens reach different documents, so a key belongs to the owner of the token, and otherwise to the space. */

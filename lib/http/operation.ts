@@ -43,6 +43,15 @@ export interface Operation extends Route {
   secrets: readonly string[];
 }
 
+/** A successful response. `json` is a serialized body that must not change. */
+export interface OperationResponse<Body = unknown> {
+  body?: Body;
+  json?: string;
+  /** Default: the operation's usual status. */
+  status?: number;
+  headers?: Record<string, string>;
+}
+
 /** A table of operations by their ids. */
 export type OperationTable = Readonly<Record<string, Operation>>;
 

@@ -6,15 +6,10 @@ import { ConflictError, UnavailableError } from '../errors.ts';
 import { baseUrlOf, locationHeader } from './base-url.ts';
 import { mayCall } from './caller.ts';
 import { API_HEADERS, CORS_HEADERS } from './headers.ts';
-import {
-  fingerprintOf,
-  type IdempotencyLock,
-  idempotencyRecords,
-  type RequestIdentity,
-  type StoredResponse,
-} from './idempotency-store.ts';
-import { isPublishing, type Operation, type OperationTable } from './operation.ts';
+import { type IdempotencyLock, idempotencyRecords, type RequestIdentity } from './idempotency-store.ts';
+import { isPublishing, type Operation, type OperationResponse, type OperationTable } from './operation.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
+import { fingerprintOf, type StoredResponse, storedResponse, withoutSecrets } from './replay.ts';
 import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
 import { allowsCrossOrigin, byRoute, callersText } from './route.ts';
 
@@ -28,15 +23,6 @@ type RequestOf<
 > = Given['callers'] extends 'anyone'
   ? OpenRequest<QueryOf<Given>, BodyOf<Given>, Parameter>
   : Request<QueryOf<Given>, BodyOf<Given>, Parameter>;
-
-/** A successful response. `json` is a serialized body that must not change. */
-export interface OperationResponse<Body = unknown> {
-  body?: Body;
-  json?: string;
-  /** Default: the operation's usual status. */
-  status?: number;
-  headers?: Record<string, string>;
-}
 
 /** Builds the writes that store the response under the request's idempotency key. Empty without a key. */
 export type IdempotencyWrites = (response: OperationResponse) => Write[];
@@ -113,7 +99,7 @@ export function serve<Table extends OperationTable>(
     const key = request.headers['idempotency-key'];
     if (key === undefined || !operation.idempotencyKey) {
       const response = await handler(request, () => [], undefined);
-      return response instanceof Problem ? response : toStoredResponse(response, operation);
+      return response instanceof Problem ? response : storedResponse(response, operation);
     }
     const start = await idempotency.begin(request, key, fingerprintOf(id, request));
     if (start instanceof Problem) return start;
@@ -148,32 +134,11 @@ async function runOnce(
       return response;
     }
     if (!completed) await run.finish(withoutSecrets(response, operation));
-    return toStoredResponse(response, operation);
+    return storedResponse(response, operation);
   } catch (error) {
     await run.abandon().catch(() => {}); // otherwise the key is released when the run counts as ended
     throw error;
   }
-}
-
-function withoutSecrets(response: OperationResponse, operation: Operation): StoredResponse {
-  if (operation.secrets.length === 0) return toStoredResponse(response, operation);
-  const entries = Object.entries(response.body as object).map(([name, value]) =>
-    operation.secrets.includes(name) ? [name, null] : [name, value],
-  );
-  return toStoredResponse({ ...response, body: Object.fromEntries(entries) }, operation);
-}
-
-function toStoredResponse(
-  { body, json, status, headers = {} }: OperationResponse,
-  operation: Operation,
-): StoredResponse {
-  const text = json ?? (body === undefined ? '' : JSON.stringify(body));
-  const contentType: Record<string, string> = text === '' ? {} : { 'Content-Type': 'application/json' };
-  return {
-    status: status ?? Number(Object.keys(operation.responses)[0]),
-    body: text,
-    headers: { ...contentType, ...headers },
-  };
 }
 
 const proxyResult = ({ status, body, headers }: StoredResponse): APIGatewayProxyResult => ({

@@ -16,7 +16,7 @@ import { MAX_QUEUE_DELAY_SECONDS, RETRY_DELAYS_SECONDS } from '../../lib/deliver
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';
 import { EMAIL_WINDOW_MS, LOST_AFTER_MS } from '../../lib/emails/email-budget.ts';
 import { EVENT_RETENTION_MS } from '../../lib/events/event.ts';
-import { REPLAY_MS, RUNNING_MS } from '../../lib/http/idempotency-store.ts';
+import { REPLAY_MS, RUNNING_MS } from '../../lib/http/replay.ts';
 import { WORK_MS } from '../../lib/operators/delete-project.ts';
 import { SETTLE_MS } from '../../lib/operators/deletion.ts';
 import { MAX_REPLICATION_MS } from '../memory/simulation/tables.ts';

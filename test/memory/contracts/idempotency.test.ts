@@ -1,14 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../lib/http/caller.ts';
-import {
-  type IdempotencyLock,
-  idempotencyRecords,
-  REPLAY_MS,
-  RUNNING_MS,
-  type StoredResponse,
-} from '../../../lib/http/idempotency-store.ts';
+import { type IdempotencyLock, idempotencyRecords } from '../../../lib/http/idempotency-store.ts';
 import { Problem } from '../../../lib/http/problems.ts';
+import { REPLAY_MS, RUNNING_MS, type StoredResponse } from '../../../lib/http/replay.ts';
 import type { Request } from '../../../lib/http/request.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import { newSpace, newWebhook, now } from './builders.ts';

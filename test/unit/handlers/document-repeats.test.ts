@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_DOCUMENT_BYTES } from '../../../lib/documents/document.ts';
-import { REPLAY_MS } from '../../../lib/http/idempotency-store.ts';
+import { REPLAY_MS } from '../../../lib/http/replay.ts';
 import { code, get, listed, mint, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';

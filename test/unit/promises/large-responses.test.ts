@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RUNNING_MS } from '../../../lib/http/idempotency-store.ts';
+import { RUNNING_MS } from '../../../lib/http/replay.ts';
 import { changed } from '../../support/changed.ts';
 import { listed } from '../../support/documents.ts';
 import type { Act } from './interleavings.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
-import { RUNNING_MS } from '../../../lib/http/idempotency-store.ts';
+import { RUNNING_MS } from '../../../lib/http/replay.ts';
 import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
 import { isRead } from '../../support/runtime.ts';
 import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';

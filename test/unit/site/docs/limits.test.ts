@@ -35,8 +35,8 @@ import { MAX_KEY_LENGTH, MAX_SEGMENTS } from '../../../../lib/documents/patterns
 import { MAX_KNOWN, MAX_PUSHES } from '../../../../lib/documents/sync.ts';
 import { EMAIL_WINDOW_MS, MAX_EMAILS } from '../../../../lib/emails/email-budget.ts';
 import { EVENT_RETENTION_MS, MAX_AHEAD_MS, MAX_BATCH, MAX_EVENT_BYTES } from '../../../../lib/events/event.ts';
-import { REPLAY_MS, RUNNING_MS } from '../../../../lib/http/idempotency-store.ts';
 import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts';
+import { REPLAY_MS, RUNNING_MS } from '../../../../lib/http/replay.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
 import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';

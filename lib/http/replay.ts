@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto';
+import { may } from './caller.ts';
+import type { Operation, OperationResponse } from './operation.ts';
+import type { Request } from './request.ts';
+
+/** How long a first response is replayed. */
+export const REPLAY_MS = 24 * 60 * 60 * 1000;
+
+/** The time after which an unfinished request counts as ended, because no function runs longer. */
+export const RUNNING_MS = 30 * 1000;
+
+/** A stored response for a replay, without secrets that are shown only once. */
+export interface StoredResponse {
+  status: number;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * Two requests are the same if their operation, path, environment and body are, and if both callers receive what needs `read`. A
+ * token without `read` must not receive a response that contains more.
+ */
+export function fingerprintOf(operationId: string, request: Request): string {
+  const { path, space, query, rawBody, caller } = request;
+  const content = [operationId, path, space.environment, query, rawBody, may(caller, 'read')];
+  return hash('sha256', JSON.stringify(content), 'base64url');
+}
+
+/** The response for a replay, in which members that are shown only once are `null`. */
+export function withoutSecrets(response: OperationResponse, operation: Operation): StoredResponse {
+  if (operation.secrets.length === 0) return storedResponse(response, operation);
+  const entries = Object.entries(response.body as object).map(([name, value]) =>
+    operation.secrets.includes(name) ? [name, null] : [name, value],
+  );
+  return storedResponse({ ...response, body: Object.fromEntries(entries) }, operation);
+}
+
+export function storedResponse(
+  { body, json, status, headers = {} }: OperationResponse,
+  operation: Operation,
+): StoredResponse {
+  const text = json ?? (body === undefined ? '' : JSON.stringify(body));
+  const contentType: Record<string, string> = text === '' ? {} : { 'Content-Type': 'application/json' };
+  return {
+    status: status ?? Number(Object.keys(operation.responses)[0]),
+    body: text,
+    headers: { ...contentType, ...headers },
+  };
+}
