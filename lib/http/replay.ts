@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isJsonObject } from '../json.ts';
 import { may } from './caller.ts';
 import type { Operation, OperationResponse } from './operation.ts';
 import type { Request } from './request.ts';
@@ -18,12 +19,15 @@ export interface StoredResponse {
 
 /**
  * Two requests are the same if their operation, path, environment and body are, and if both callers receive what needs `read`. A
- * token without `read` must not receive a response that contains more.
+ * token without `read` must not receive a response that contains more. Some serializers write the members of an object in another
+ * order each time, so the order does not count.
  */
 export function fingerprintOf(operationId: string, request: Request): string {
-  const { path, space, query, rawBody, caller } = request;
-  const content = [operationId, path, space.environment, query, rawBody, may(caller, 'read')];
-  return hash('sha256', JSON.stringify(content), 'base64url');
+  const { path, space, query, json, caller } = request;
+  const content = [operationId, path, space.environment, query, json, may(caller, 'read')];
+  const sorted = (_member: string, value: unknown) =>
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+  return hash('sha256', JSON.stringify(content, sorted), 'base64url');
 }
 
 /** The response for a replay, in which members that are shown only once are `null`. */

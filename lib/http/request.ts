@@ -23,9 +23,7 @@ export interface Request<Query = unknown, Body = unknown, Parameter extends stri
   body: Body;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** The body as it came. */
-  rawBody: string;
-  /** The same parsed, before its schema. */
+  /** The parsed body, before its schema. */
   json: unknown;
 }
 
@@ -49,10 +47,10 @@ export function parseRequest(
 ): Request | Problem {
   const headers = lowerCased({ ...event.headers, ...listsIn(event) });
   if (bytesOf(event) > operation.maxBodyBytes) return bodyTooLarge(operation.maxBodyBytes);
-  const rawBody = textOf(event);
-  if (rawBody === null)
+  const text = textOf(event);
+  if (text === null)
     return new Problem('invalid_json', 'Send one JSON object in UTF-8. Some bytes of the body are not UTF-8.');
-  const json = parseBody(rawBody, headers['content-type']);
+  const json = parseBody(text, headers['content-type']);
   if (json instanceof Problem) return json;
 
   const caller = operation.callers === 'anyone' ? undefined : callerOf(event);
@@ -92,7 +90,6 @@ export function parseRequest(
     query: ownQuery,
     body: body.value,
     headers,
-    rawBody,
     json,
   };
 }

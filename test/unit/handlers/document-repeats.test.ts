@@ -59,6 +59,24 @@ describe('a repeated write with its Idempotency-Key', () => {
     expect((await send(client, call)).headers['idempotency-replayed']).toBeUndefined();
   });
 
+  it.each([
+    ['{"fields":{"b":[{"y":1.0,"x":2}],"a":{"__proto__":1,"1":12345678901234567890}}}', 200],
+    ['{"fields" : {"a":{"1":12345678901234567890,"__proto__":1}, "b":[{"x":2,"y":1.0}]}}', 200],
+    ['{"fields":{"a":{"__proto__":1,"1":12345678901234567891},"b":[{"x":2,"y":1.0}]}}', 422],
+    ['{"fields":{"a":{"__proto__":1,"1":12345678901234567890},"b":[{"x":2,"y":1}]}}', 422],
+    ['{"fields":{"a":{"2":1,"1":12345678901234567890},"b":[{"x":2,"y":1.0}]}}', 422],
+  ])('ignores the order of members and white space, and nothing else: %s', async (body, status) => {
+    await put(client, 'd', {});
+    const first = '{"fields":{"a":{"__proto__":1,"1":12345678901234567890},"b":[{"x":2,"y":1.0}]}}';
+    const write = (text: string) =>
+      client('PUT', '/v1/documents/d', { body: text, headers: { 'Idempotency-Key': 'save-1' } });
+    const { text } = await write(first);
+    const again = await write(body);
+    expect(again.status).toBe(status);
+    if (status === 200) expect(again.text).toBe(text);
+    expect((await get(client, 'd')).revision).toBe(2);
+  });
+
   it('returns 422 for another body, document or operation', async () => {
     await send(client, ['PUT', edit]);
     for (const call of [['PUT', { fields: {} }], ['PATCH', edit], ['DELETE']] as Call[])

@@ -173,7 +173,8 @@ describe('a request under an idempotency key', () => {
     ['the environment by name', { queryStringParameters: { environment: 'live' } }, 200],
     ['another key of the project', { authorizer: { ...keyOf('admin'), key_id: 'key_2' } }, 200],
     ['other headers', { headers: { ...rotation.headers, 'X-Other': '1' } }, 200],
-    ['another body', { body: '{ }' }, 422],
+    ['other white space', { body: '{ }' }, 200],
+    ['another body', { body: '{"secret":"another secret of a webhook"}' }, 422],
     ['another path', { pathParameters: { id: webhookParameter.example.replace('01', '02') } }, 422],
     ['another operation', { resource: '/v1/webhooks/{id}/test' }, 422],
   ])('is recognized by its operation, path and body: %s', async (_, difference, status) => {
