@@ -5,14 +5,8 @@ import { KIB, listOf, operationsOf, pageQuery } from '../http/operation.ts';
 import { optional } from '../optional.ts';
 import { described, jsonObject, named, oneOf } from '../schema.ts';
 import { webhookRoutes } from './routes.ts';
-import {
-  ChangeWebhook,
-  CreateWebhook,
-  RotateSecret,
-  WebhookResource,
-  WebhookWithSecret,
-  webhookParameter,
-} from './webhook.ts';
+import { RotateSecret } from './signing.ts';
+import { ChangeWebhook, CreateWebhook, WebhookResource, WebhookWithSecret, webhookParameter } from './webhook.ts';
 
 const webhooks = { maxBodyBytes: 64 * KIB } as const;
 const webhook = { ...webhooks, parameters: { id: webhookParameter } } as const;

@@ -3,12 +3,13 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import {
   generateSecret,
+  RotateSecret,
   rotated,
   serviceSignature,
   signatureHeaders,
   standardSignature,
 } from '../../../lib/webhooks/signing.ts';
-import { RotateSecret, webhookResource } from '../../../lib/webhooks/webhook.ts';
+import { webhookResource } from '../../../lib/webhooks/webhook.ts';
 import published from '../../cases/signatures.json' with { type: 'json' };
 import { violationsOf } from '../../support/violations.ts';
 import { webhook } from '../deliveries/builders.ts';
