@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { EVENT_DATA } from '../../events/data.ts';
@@ -49,8 +50,8 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
 export function namedSchemas(): Record<string, JsonSchema> {
   const converted = toJsonSchemaDefs(NAMED, CONVERSION) as object as Record<string, JsonSchema>;
   const events = EVENT_TYPES.flatMap((type) => [
+    [publishedNameOf(type), asPublished(jsonSchemaOf(EVENT_DATA[type]))],
     [`${schemaNameOf(type)}Data`, jsonSchemaOf(EVENT_DATA[type])],
-    [`Publish${schemaNameOf(type)}Data`, asPublished(jsonSchemaOf(EVENT_DATA[type]))],
     [schemaNameOf(type), eventSchema(type, dataOf(type))],
     [`Publish${schemaNameOf(type)}`, { ...published(type), description: `Publishes \`${type}\`.` }],
     [`Test${schemaNameOf(type)}`, { ...tested(type), description: `Sends a \`${type}\` event as a test.` }],
@@ -70,7 +71,13 @@ export const schemaNameOf = (type: EventType): string =>
 
 const dataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`${schemaNameOf(type)}Data`) });
 
-const publishedDataOf = (type: EventType): JsonSchema => ({ $ref: refTo(`Publish${schemaNameOf(type)}Data`) });
+/** The name of the published data, which is that of the event if both have the same members. */
+function publishedNameOf(type: EventType): string {
+  const schema = jsonSchemaOf(EVENT_DATA[type]);
+  return `${isDeepStrictEqual(asPublished(schema), schema) ? '' : 'Publish'}${schemaNameOf(type)}Data`;
+}
+
+const publishedDataOf = (type: EventType): JsonSchema => ({ $ref: refTo(publishedNameOf(type)) });
 
 /** Data as publishers send them: nullable members can be absent, and optional members `null` (lib/events/completed-data.ts). */
 function asPublished(schema: JsonSchema): JsonSchema {

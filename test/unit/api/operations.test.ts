@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
@@ -26,6 +27,13 @@ it('a page of another origin may read every header of the operations that it can
   for (const operation of allOperations.filter(allowsCrossOrigin)) {
     expect(lowered(CORS_EXPOSED), operation.path).toEqual(expect.arrayContaining(lowered(operation.responseHeaders)));
   }
+});
+
+it('a client has one type for the same data of an event and of a publisher', () => {
+  const { schemas } = openApi.components as { schemas: Record<string, object> };
+  const data = Object.entries(schemas).filter(([name]) => name.endsWith('Data'));
+  for (const [name, schema] of data)
+    expect(data.find(([, other]) => isDeepStrictEqual(other, schema))?.[0], name).toBe(name);
 });
 
 it('an operation that publishes only with a list has that list in its body', () => {
