@@ -16,6 +16,14 @@ class Program {
     PublishDocumentDeleted event =
         new PublishDocumentDeleted().type(PublishDocumentDeleted.TypeEnum.DOCUMENT_DELETED).data(deleted);
     Event published = eventsApi.publishEvent(new PublishEvent(event), null, null);
+    // Gson omits the null of a field that was added.
+    PublishDocumentChangedDataChangesInner added =
+        new PublishDocumentChangedDataChangesInner().field("title").oldValue(null).newValue("New").origin("generated-client");
+    PublishDocumentChangedData data =
+        new PublishDocumentChangedData().documentKey("org:acme:added").revision(2).addChangesItem(added);
+    PublishDocumentChanged change =
+        new PublishDocumentChanged().type(PublishDocumentChanged.TypeEnum.DOCUMENT_CHANGED).data(data);
+    eventsApi.publishEvent(new PublishEvent(change), null, null);
     PushWrite write = new PushWrite().op(PushWrite.OpEnum.PUT).documentKey("org:acme:new").baseRevision(0);
     SyncCycle cycle = new SyncCycle().nodeId("generated-client").pattern("org:acme:*");
     cycle.addPushItem(new SyncCyclePushInner(write.fields(Map.of("title", "New"))));
