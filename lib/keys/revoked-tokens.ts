@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
+import type { Caller } from '../http/caller.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
 import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
 import type { KeyRecord } from './key.ts';
@@ -59,6 +60,12 @@ const tagOf = (untagged: string, { tokenSecret }: Parent): string => {
   const mac = createHmac('sha256', Buffer.from(tokenSecret, 'base64url')).update(untagged).digest();
   return Array.from(mac.subarray(0, TAG_LENGTH), (byte) => ID_ALPHABET[byte & 31]).join('');
 };
+
+/** Whether a caller can revoke the tokens of a key. Keys of one type have the same rights, so the key that replaced it can, too. */
+export const mayRevoke = (
+  { projectId, type }: Pick<Caller, 'projectId' | 'type'>,
+  parent: Pick<KeyRecord, 'projectId' | 'type'>,
+): boolean => parent.projectId === projectId && (type === 'admin' || type === parent.type);
 
 /** The maximum number of revoked tokens of one key that have not expired. Each request with the key reads this list. */
 export const MAX_REVOKED_TOKENS = 100;

@@ -1,15 +1,21 @@
 import { auditing } from '../audit/store.ts';
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
-import type { Caller } from '../http/caller.ts';
 import { namesTag } from '../http/etag.ts';
 import { createPageBudget } from '../http/page.ts';
 import { invalid, notFound, Problem } from '../http/problems.ts';
 import type { Handlers } from '../http/serve.ts';
 import { iso } from '../schema.ts';
 import { authenticateToken } from './authenticate.ts';
-import type { KeyRecord } from './key.ts';
-import { hasExpired, isTokenOf, keyIdOfToken, MAX_REVOKED_TOKENS, newTokenId, withRevoked } from './revoked-tokens.ts';
+import {
+  hasExpired,
+  isTokenOf,
+  keyIdOfToken,
+  MAX_REVOKED_TOKENS,
+  mayRevoke,
+  newTokenId,
+  withRevoked,
+} from './revoked-tokens.ts';
 import { apiKeys } from './store.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
 import { etagOfText, tokenKey, tokenKeySet } from './token-keys.ts';
@@ -82,10 +88,6 @@ export function tokenHandlers(backend: Backend): Handlers<typeof tokenOperations
     },
   };
 }
-
-// Keys of one type have the same rights, so the key that replaced the parent can revoke it too.
-const mayRevoke = ({ projectId, type }: Caller, parent: KeyRecord): boolean =>
-  parent.projectId === projectId && (type === 'admin' || type === parent.type);
 
 const tooMany = (): Problem =>
   new Problem(

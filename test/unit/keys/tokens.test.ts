@@ -13,7 +13,14 @@ import { describe, expect, it } from 'vitest';
 import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
 import { authenticateToken } from '../../../lib/keys/authenticate.ts';
 import { newApiKey } from '../../../lib/keys/key-secret.ts';
-import { hasExpired, isTokenOf, keyIdOfToken, newTokenId, TokenId } from '../../../lib/keys/revoked-tokens.ts';
+import {
+  hasExpired,
+  isTokenOf,
+  keyIdOfToken,
+  mayRevoke,
+  newTokenId,
+  TokenId,
+} from '../../../lib/keys/revoked-tokens.ts';
 import { publicKeyOf, signingKey } from '../../../lib/keys/signing-key.ts';
 import { parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
 import { verificationOf } from '../../../lib/keys/token-verification.ts';
@@ -267,4 +274,17 @@ describe('the id of a token', () => {
     const end = now + ttl * 1000 + LEEWAY_MS;
     expect([hasExpired(minted(ttl), end - 1), hasExpired(minted(ttl), end)]).toEqual([false, true]);
   });
+});
+
+it.each([
+  ['an admin key', 'admin', 'live', true],
+  ['another key of its type', 'live', 'live', true],
+  ['a live key', 'live', 'test', false],
+  ['a test key', 'test', 'live', false],
+  ['a read key', 'read', 'live', false],
+  ['a token', 'token', 'live', false],
+] as const)('says whether %s can revoke the tokens of a key', (_, type, parentType, expected) => {
+  const parent = { projectId: 'prj_1', type: parentType };
+  expect(mayRevoke({ projectId: 'prj_1', type }, parent)).toBe(expected);
+  expect(mayRevoke({ projectId: 'prj_2', type }, parent)).toBe(false);
 });
