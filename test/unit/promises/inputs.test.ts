@@ -134,7 +134,7 @@ const MEMBERS: Readonly<Partial<Record<Performed, Readonly<Record<string, Values
   },
   createWebhook: { ...webhook, secret },
   changeWebhook: { ...webhook, status: words('enabled', 'disabled') },
-  rotateSecret: { secret },
+  rotateSecret: { secret, grace_seconds: whole(0, 86_400) },
   recover: {
     since: time,
     until: time,
