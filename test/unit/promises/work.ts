@@ -31,6 +31,7 @@ const EVENTS = ['document.changed', 'document.deleted', 'sync.completed', 'sync.
 /** What a request needs, because the busy scene has no pending work. */
 const PREPARED: Readonly<Partial<Record<Performed, (scene: Scene) => Promise<unknown>>>> = {
   closeConnection: (scene) => perform(scene, 'renewConnection'),
+  closeEngine: (scene) => perform(scene, 'renewEngine'),
   stopRecovery: ({ admin, recovering }) =>
     admin('POST', `/v1/webhooks/${recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } }),
 };
@@ -41,7 +42,7 @@ export async function busyScene(id: Performed): Promise<Scene> {
   const { admin, service, webhook } = scene;
   const url = service.endpoint(500).url;
   const path = `/v1/webhooks/${webhook.id}`;
-  await admin('DELETE', '/v1/connections/phone');
+  for (const path of ['/v1/connections/phone', '/v1/engines/engine']) await admin('DELETE', path);
   await admin('PATCH', path, { body: { url, status: 'disabled' } });
   const events = Array.from({ length: SKIPPED }, () => changed({ document_key: 'w:5' }));
   await admin('POST', '/v1/events/batch', { body: { events } });
