@@ -1,7 +1,7 @@
 import type { Backend } from '../aws/backend.ts';
 import { optimistically } from '../concurrency.ts';
 import { may } from '../http/caller.ts';
-import { documentNotAllowed, invalid, notFound, Problem } from '../http/problems.ts';
+import { documentNotAllowed, invalid, notFound, Problem, tooManyDeliveries } from '../http/problems.ts';
 import type { Request } from '../http/request.ts';
 import type { Handlers } from '../http/serve.ts';
 import { reaches } from './access.ts';
@@ -48,6 +48,8 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
         const lapsed = before !== undefined && isLapsed(before, now);
         const open = lapsed ? undefined : before;
         if (open && !mayUse(caller, open)) return openedByAnother();
+        // Each connection can be lost, which publishes an event. A renewal is not limited, so that no limit ends a healthy one.
+        if (!open && caller.publishAfterSeconds) return tooManyDeliveries(caller.publishAfterSeconds);
         const { record, needsCheck } = renewed(open, caller, { ...space, id }, body, now);
         // The check is sent first, because a check without a record does nothing, but a record without a check would stay forever.
         if (needsCheck)

@@ -22,6 +22,15 @@ const changing = () =>
     { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   );
 
+/** Each connection that is opened can be lost, which publishes an event. The lease is renewed, so that no limit ends a healthy one. */
+const overBudget = (seconds: number) =>
+  new Problem(
+    'too_many_requests',
+    `Send the request again in ${seconds} s. The lease is renewed, but no connection was opened or closed, because the events of this project caused more deliveries than its limit.`,
+    undefined,
+    { 'Retry-After': String(seconds) },
+  );
+
 export function engineHandlers({ table, clock, random, ...runtime }: Backend): EngineHandlers {
   const engines = enginesIn(table);
   const send = checkQueue(runtime);
@@ -30,11 +39,13 @@ export function engineHandlers({ table, clock, random, ...runtime }: Backend): E
 
   return {
     async renewEngine(request) {
-      const { body, space, path } = request;
+      const { body, space, path, caller } = request;
       const hasChanges = body.opened.length + body.closed.length > 0;
-      const changeId = hasChanges ? newId() : undefined;
+      const waitSeconds = hasChanges ? caller.publishAfterSeconds : undefined;
+      const changeId = hasChanges && !waitSeconds ? newId() : undefined;
       const renewed = await renew(request, changeId);
       if (renewed instanceof Problem) return renewed;
+      if (waitSeconds) return overBudget(waitSeconds);
       const { record, seenAt } = renewed;
       if (changeId !== undefined) {
         try {

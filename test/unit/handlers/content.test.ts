@@ -61,7 +61,7 @@ const publishUnder = (key: string) =>
 const PLACES: Record<string, Place> = {
   'the name of a project': {
     field: 'name',
-    accepts: (text) => isText(text) && !/\p{Cf}/u.test(text),
+    accepts: (text) => isText(text) && !/(?![\u200c\u200d])\p{Cf}/u.test(text), // some scripts need joiners
     send: (name) => admin('PATCH', '/v1/project', { body: { name } }),
     read: async ({ body }) => [body.name, (await admin('GET', '/v1/project')).body.name],
   },

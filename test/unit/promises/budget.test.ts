@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
 import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
+import type { Answer } from '../../support/service.ts';
 import {
   type Changing,
   changing,
@@ -46,12 +47,43 @@ describe('a project over its budget of deliveries', () => {
   });
 
   it.each(
-    protectedOperations.filter((id) => !isPublishing(id)),
+    protectedOperations.filter((id) => !isPublishing(id) && id !== 'renewEngine'),
   )('can still use every other operation: %s', async (id) => {
     const scene = await newScene();
     const usual = await perform(await newScene(), id);
     await exceed(scene, 30);
     expect((await perform(scene, id)).status).toBe(usual.status);
+  });
+});
+
+describe('a connection of a project over its budget', () => {
+  const SECONDS = 30;
+  const limited = [429, 'too_many_requests', String(SECONDS)];
+  const outcome = ({ status, body, headers }: Answer) => [status, body.code, headers['retry-after']];
+
+  it('is renewed, and not opened', async () => {
+    const scene = await newScene();
+    await exceed(scene, SECONDS);
+    const put = (id: string) => scene.admin('PUT', `/v1/connections/${id}`, { body: { node_id: 'n' } });
+    expect((await put('phone')).status).toBe(200);
+    expect(outcome(await withoutEffect(scene, () => put('tablet')))).toEqual(limited);
+  });
+
+  it('of an engine is opened later, and the lease of the engine is renewed', async () => {
+    const scene = await newScene();
+    const { admin, service } = scene;
+    await exceed(scene, SECONDS);
+    await service.clock.advance(1000);
+    const put = (body: object) => admin('PUT', '/v1/engines/engine', { body: { lease_seconds: 900, ...body } });
+    const opened = { opened: [{ id: 'other', node_id: 'n' }] };
+    const expiry = async () => (await put({})).body.expires_at;
+    const before = await expiry();
+    await service.clock.advance(1000);
+    expect(outcome(await put(opened))).toEqual([429, 'too_many_requests', expect.any(String)]);
+    expect(JSON.stringify([...service.db.items()])).not.toContain('"other"');
+    expect((await expiry()) > before).toBe(true);
+    service.clock.skip(SECONDS * 1000);
+    expect((await put(opened)).status).toBe(200);
   });
 });
 
