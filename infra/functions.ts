@@ -54,7 +54,13 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
   events: {
     id: 'Events',
     description: 'Publishes, reads and lists events',
-    table: { ...IDEMPOTENCY, PROJECT: ['get'], EVENT: ['get', 'batch get', 'query', 'put'] },
+    table: {
+      ...IDEMPOTENCY,
+      PROJECT: ['get'],
+      EVENT: ['get', 'batch get', 'query', 'put'],
+      HOOKS: ['query'],
+      HOOK: ['batch get'],
+    },
   },
   webhooks: {
     id: 'Webhooks',

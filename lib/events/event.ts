@@ -18,6 +18,7 @@ import {
   timestamp,
   timestampInput,
   type Violation,
+  wholeNumber,
 } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { completed } from './completed-data.ts';
@@ -81,12 +82,27 @@ export const PublishEvents = request('PublishEvents', {
   events: described(list(PublishEvent, 1, MAX_BATCH), 'The events. The service publishes all of them or none.'),
 });
 
+const deliveriesThat = (are: string) => described(wholeNumber(), `The number of webhooks ${are}.`);
+
+const EventOutcome = v.object({
+  delivered: deliveriesThat('that accepted the event'),
+  pending: deliveriesThat('with a `pending` or `retrying` delivery of the event'),
+  undelivered: deliveriesThat('with a `failed`, `canceled` or `skipped` delivery of the event'),
+});
+export type EventOutcome = v.InferOutput<typeof EventOutcome>;
+
 export const EventResource = resource('Event', {
   id: described(v.string(), 'A unique id. Ids sort by time, and in the order of publication within a batch.'),
   type: described(v.picklist(EVENT_TYPES), 'The type of the event.'),
   timestamp: described(timestamp, 'When the service accepted the event.'),
   occurred_at: v.optional(
     described(timestamp, 'When the event happened in the engine that published it, if the engine sent it.'),
+  ),
+  outcome: v.optional(
+    described(
+      EventOutcome,
+      'Who received the event, only in lists with `include=outcome`. Webhooks that are deleted, or that a person paused, do not count.',
+    ),
   ),
   data: described(jsonObject, 'The data of the event. Its shape depends on the type, and more members can be present.'),
 });

@@ -10,6 +10,7 @@ import { cursorsOf } from '../projects/cursors.ts';
 import type { Space } from '../space.ts';
 import {
   batchViolations,
+  type EventOutcome,
   type EventResource,
   isTooLarge,
   MAX_EVENT_BYTES,
@@ -31,7 +32,16 @@ export function eventViolations(clock: () => number): ViolationsOf<typeof eventO
   };
 }
 
-export function eventHandlers({ table, clock, random }: Backend): Handlers<typeof eventOperations> {
+/** Reads what the webhooks of a space got of events, and says how many events that allows in one page. */
+type Outcomes = (space: Space) => Promise<{
+  maxEvents: number;
+  of(events: readonly StoredEvent[]): Promise<EventOutcome[]>;
+}>;
+
+export function eventHandlers(
+  { table, clock, random }: Backend,
+  outcomesIn: Outcomes,
+): Handlers<typeof eventOperations> {
   const events = eventStore(table);
   const cursors = cursorsOf(table, random);
   // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.
@@ -71,9 +81,15 @@ export function eventHandlers({ table, clock, random }: Backend): Handlers<typeo
 
     listEvents: (request) =>
       page(request, cursors, async (limit, after) => {
-        const { document_key: documentKey, type: types, since, until } = request.query;
-        const listed = await events.list(request.space, { types, documentKey, since, until, limit, after });
-        const data = listed.events.map(({ body }) => parseJson(body) as unknown as v.InferOutput<typeof EventResource>);
+        const { document_key: documentKey, type: types, since, until, include } = request.query;
+        const outcomes = include && (await outcomesIn(request.space));
+        const most = Math.min(limit, outcomes?.maxEvents ?? limit);
+        const listed = await events.list(request.space, { types, documentKey, since, until, limit: most, after });
+        const outcomeOf = await outcomes?.of(listed.events);
+        const data = listed.events.map(({ body }, i) => {
+          const event = parseJson(body) as unknown as v.InferOutput<typeof EventResource>;
+          return { ...event, ...(outcomeOf && { outcome: outcomeOf[i] }) };
+        });
         return { data, next: listed.next };
       }),
   };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DocumentKey } from '../documents/document.ts';
 import { listOf, MAX_BODY_BYTES, operationsOf, pageQuery } from '../http/operation.ts';
-import { alternatives, described, timestampInput } from '../schema.ts';
+import { alternatives, described, oneOf, timestampInput } from '../schema.ts';
 import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
 import { eventRoutes } from './routes.ts';
 import { EVENT_TYPES } from './types.ts';
@@ -33,6 +33,12 @@ export const eventOperations = operationsOf(eventRoutes, {
       document_key: v.optional(described(DocumentKey, 'Only events of this document.')),
       since: v.optional(described(timestampInput, 'Only events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only events before this time.')),
+      include: v.optional(
+        described(
+          oneOf(['outcome']),
+          '`outcome` adds `outcome` to each event. With more than 10 webhooks, a page can have fewer events than `limit`.',
+        ),
+      ),
     },
     responses: { 200: listOf(EventResource) },
   },

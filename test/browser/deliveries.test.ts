@@ -37,7 +37,7 @@ describe('an endpoint that fails', () => {
     expect(link).toBe(`#/live/webhooks/${id}`);
 
     await page.getByRole('link', { name: 'Events' }).first().click();
-    await page.locator('.badge.bad', { hasText: '0 of 1 delivered' }).waitFor();
+    await page.locator('.badge.waiting', { hasText: '0 delivered, 1 missed' }).waitFor();
     await publish(project.admin); // skipped while the webhook is disabled
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.locator('.attention li', { hasText: 'HTTP 503' }).getByText('Enable and recover').waitFor();

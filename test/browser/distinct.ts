@@ -45,9 +45,13 @@ export function distinctResponse(method: string, { pathname, searchParams }: URL
   if (!schema) return null;
   const isSecondPage = searchParams.has('cursor');
   const index = isSecondPage ? ENTRIES : Number(/(\d{3,})(?=(\/[a-z-]+)?$)/.exec(path)?.[1] ?? 0);
-  const body = valueFor(schema, template, '', index) as object;
+  const body = asRequested(valueFor(schema, template, '', index), searchParams) as object;
   return 'next_cursor' in body ? { ...body, next_cursor: isSecondPage ? null : 'second page' } : body;
 }
+
+/** Leaves out the members that a request did not ask for. */
+const asRequested = (value: unknown, query: URLSearchParams): unknown =>
+  JSON.parse(JSON.stringify(value, (name, each) => (name === 'outcome' && !query.has('include') ? undefined : each)));
 
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUInt16BE() % 900;
 

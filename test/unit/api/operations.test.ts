@@ -102,11 +102,12 @@ describe('the published document', () => {
     const optional = open.flatMap(([place, { properties = {}, required = [] }]: [string, Schema]) =>
       Object.keys(properties).flatMap((name) => (required.includes(name) ? [] : [`${place.split('/')[1]}.${name}`])),
     );
-    const ofEvents = EVENT_TYPES.map((type) => `${schemaNameOf(type)}.occurred_at`);
+    const events = [...EVENT_TYPES.map(schemaNameOf), 'EventTypeDescription'];
+    const ofEvents = events.flatMap((name) => [`${name}.occurred_at`, `${name}.outcome`]);
     const ofTokens = Object.keys(TokenVerification.entries).filter((name) => name !== 'active');
     expect(optional.sort()).toEqual(
       [
-        ...[...ofEvents, 'EventTypeDescription.occurred_at', 'DocumentChangedData.delta'],
+        ...[...ofEvents, 'DocumentChangedData.delta'],
         ...['ConnectionLostData.document_key', 'ConnectionLostData.user'],
         ...['patterns', 'pushed', 'pulled', 'conflicts'].map((name) => `SyncCompletedData.${name}`),
         ...['Conflict.value', 'Conflict.value', 'Problem.errors', 'PushResult.code', 'PushResult.detail'],

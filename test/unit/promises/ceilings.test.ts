@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
 import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
-import { type Ceiling, ceilingOf, ceilings, REQUESTS } from './ceilings.ts';
+import { type Ceiling, ceilingOf, ceilings, OUTCOME_READS, REQUESTS } from './ceilings.ts';
 import { type Changing, changing, type Performed, perform, performed, type Scene } from './scene.ts';
 import { busyScene, countWork, largestItems, type Work } from './work.ts';
 
@@ -53,6 +53,15 @@ describe('many requests with one key', () => {
     await scene.service.settle();
     expect(exceeded(count(), ceilingOf(id, REQUESTS))).toEqual([]);
     expect(scene.service.failures).toEqual([]);
+  });
+
+  it('cause no more than a ceiling: listEvents with outcomes', async () => {
+    const scene = await busyScene('listEvents');
+    const count = countWork(scene);
+    for (let n = 1; n <= REQUESTS; n++)
+      expect((await perform(scene, 'listEvents', { query: '?include=outcome&limit=100' })).status).toBe(200);
+    const most = ceilingOf('listEvents', REQUESTS);
+    expect(exceeded(count(), { ...most, reads: most.reads + REQUESTS * OUTCOME_READS })).toEqual([]);
   });
 
   it.each(changing)('let no item grow without a limit, nor the reads of an operator: %s', async (id) => {

@@ -41,6 +41,9 @@ const email = { each: { reads: 5 }, total: { messages: 2, emails: 2, items: 2, r
 const publication = { each: { reads: 5, items: 6 }, total: retries(DELIVERIES) };
 const document = 200 + 1000 * REQUESTS;
 
+/** The most reads of a page of events with their outcomes, in addition to those of the page: deliveries and webhooks. */
+export const OUTCOME_READS = 1000 + 100;
+
 /** The ceilings of all operations. A new operation needs one. */
 export const ceilings = {
   createKey: { ...toldChange, each: { reads: 7, items: 3 }, growing: { KEYS: 30 * 1100, EMAILS: 60 * 200 } },

@@ -232,6 +232,7 @@ const QUERY: Readonly<Record<string, Values>> = {
   by: words('hour', 'day'),
   group_by: words('webhook_id', 'at'),
   type: words(...EVENT_TYPES),
+  include: [['outcome'], ['', 'Outcome', 'outcomes', 'outcome,outcome']],
   types: [
     [...EVENT_TYPES, EVENT_TYPES.join()],
     ['', 'unknown', 'document.changed,', 'document.changed, sync.conflict', 'document-changed', null],

@@ -3,7 +3,8 @@ import { Button, ButtonLink, Facts, Link, PageTitle, Panel } from '../components
 import { Await, Empty } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
 import { Time } from '../components/time.tsx';
-import { EventTable, rowOf } from '../events/event-table.tsx';
+import { EventTable, isSettling, REFRESH_MS, rowOf } from '../events/event-table.tsx';
+import { useRepeated } from '../state/hooks.ts';
 import { useRead } from '../state/session.ts';
 import { DeleteDocument } from './delete-document.tsx';
 import { EditDocument } from './document-editor.tsx';
@@ -75,7 +76,9 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
 
 /** Also shows events of a deleted document. */
 function LatestEvents({ of: documentKey, version }: { of: string; version: number }) {
-  const loaded = useRead('GET /v1/events', { query: { document_key: documentKey, limit: '5' } }, version);
+  const query = { document_key: documentKey, include: 'outcome', limit: '5' } as const;
+  const loaded = useRead('GET /v1/events', { query }, version);
+  useRepeated(isSettling(loaded.value?.data) ? REFRESH_MS : null, loaded);
   return (
     <Panel
       title="Latest events"

@@ -1,11 +1,15 @@
+import { outcomeOf } from '../../../../lib/deliveries/outcome.ts';
 import { isUnderWay } from '../../../../lib/deliveries/retry-schedule.ts';
 import { Badge, Link } from '../components/basics.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
-import { type Delivery, type EntryOf, serverNow } from '../state/api.ts';
+import { type EntryOf, serverNow } from '../state/api.ts';
 import { useRepeated } from '../state/hooks.ts';
 import { useRead } from '../state/session.ts';
+
+type Entry = EntryOf<'GET /v1/events'>;
+type EventOutcome = NonNullable<Entry['outcome']>;
 
 export interface EventRow {
   id: string;
@@ -13,14 +17,19 @@ export interface EventRow {
   documentKey: unknown;
   revision?: unknown;
   at: string;
+  /** If the list contains it. */
+  outcome?: EventOutcome | undefined;
+  /** The ids of webhooks that do not count for the outcome of a row without one. */
+  uncounted?: ReadonlySet<string>;
 }
 
-export const rowOf = ({ id, type, data, timestamp }: EntryOf<'GET /v1/events'>): EventRow => ({
+export const rowOf = ({ id, type, data, timestamp, outcome }: Entry): EventRow => ({
   id,
   type,
   documentKey: data['document_key'],
   revision: data['revision'],
   at: timestamp,
+  outcome,
 });
 
 /** Lists events with their documents and, if they are known, revisions. With `isOfOne`, all events belong to one document. */
@@ -35,7 +44,7 @@ export function EventTable({ rows, isOfOne = false }: { rows: EventRow[]; isOfOn
       ),
     ],
     ...(isOfOne ? [] : [DOCUMENT]),
-    ['Deliveries', (row) => <EventOutcome of={row} />],
+    ['Deliveries', (row) => (row.outcome ? <Outcome of={row.outcome} /> : <ReadOutcome of={row} />)],
     ...(rows.some(({ revision }) => revision !== undefined) ? [REVISION] : []),
     ['Time', ({ at }) => <ShortTime at={at} />, 'number'],
   ];
@@ -50,37 +59,46 @@ const REVISION: Column<EventRow> = [
   'number',
 ];
 
-const REFRESH_MS = 5000;
-/** The deliveries of a new event are missing or pending at first. */
+/** How often a list reads outcomes that are about to change. */
+export const REFRESH_MS = 5000;
+/** A delivery of a new event is pending for a moment. */
 const NEW_MS = 60_000;
+const isNew = (at: string): boolean => serverNow() - Date.parse(at) < NEW_MS;
 
-/** How many of the webhooks that an event was sent to have accepted it. */
-function EventOutcome({ of: { id, at } }: { of: EventRow }) {
+/** Whether the outcome of an event of a list is about to change. */
+export const isSettling = (events: readonly Entry[] = []): boolean =>
+  events.some(({ outcome, timestamp }) => outcome !== undefined && outcome.pending > 0 && isNew(timestamp));
+
+/** Who received an event. It is green only if every webhook that should have it received it. */
+function Outcome({ of: { delivered, pending, undelivered } }: { of: EventOutcome }) {
+  if (delivered + pending + undelivered === 0) return <span class="muted">none</span>;
+  const parts = [
+    `${delivered} delivered`,
+    ...(pending > 0 ? [`${pending} pending`] : []),
+    ...(undelivered > 0 ? [`${undelivered} missed`] : []),
+  ];
+  const isComplete = pending + undelivered === 0;
+  return (
+    <Badge tone={isComplete ? 'good' : 'waiting'} icon={undelivered > 0 ? 'warning' : undefined}>
+      {parts.join(', ')}
+    </Badge>
+  );
+}
+
+/** The outcome of an event of a list that does not contain it. */
+function ReadOutcome({ of: { id, at, uncounted } }: { of: EventRow }) {
   const loaded = useRead('GET /v1/events/{id}/deliveries', { path: { id }, query: { limit: '100' } });
   const { value } = loaded;
-  const isOpen = !value?.data.length || value.data.some(({ status }) => isUnderWay(status));
-  const isNew = serverNow() - Date.parse(at) < NEW_MS;
+  const isOpen = value?.data.some(({ status }) => isUnderWay(status)) && isNew(at);
   const { status = 200 } = loaded.problem ?? {};
   const isUnavailable = status === 0 || status === 429 || status >= 500;
-  useRepeated(isUnavailable || (isOpen && isNew) ? REFRESH_MS : null, loaded);
+  useRepeated(isUnavailable || isOpen ? REFRESH_MS : null, loaded);
   if (!value)
     return (
       <span class="muted" aria-busy="true">
         …
       </span>
     );
-  const data = value.data.filter(({ status }) => status !== 'skipped');
-  const skipped = value.data.length - data.length;
-  if (data.length === 0) return <span class="muted">{skipped === 0 ? 'none' : `${skipped} skipped`}</span>;
-  const delivered = data.filter(({ status }) => status === 'succeeded').length;
-  const has = (isIt: (status: Delivery['status']) => boolean) => data.some(({ status }) => isIt(status));
-  const isFailed = has((status) => status === 'failed');
-  const tone = delivered === data.length ? 'good' : isFailed ? 'bad' : has(isUnderWay) ? 'waiting' : 'off';
-  return (
-    <span title={skipped > 0 ? `${skipped} skipped, because their webhooks were disabled or overloaded` : undefined}>
-      <Badge tone={tone}>
-        {delivered} of {data.length} delivered
-      </Badge>
-    </span>
-  );
+  const counted = value.data.filter(({ webhook_id }) => !uncounted?.has(webhook_id));
+  return <Outcome of={outcomeOf(counted.map(({ status }) => status))} />;
 }

@@ -9,10 +9,8 @@ import type { Call, QueryOf, Result } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo, parametersOf } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
-import { EventTable, rowOf } from './event-table.tsx';
+import { EventTable, REFRESH_MS, rowOf } from './event-table.tsx';
 import { PAGE, type Page, undeliveredEvents } from './undelivered.ts';
-
-const REFRESH_MS = 5000;
 
 /** The statuses of deliveries that a list of events can be filtered by. */
 const STATUSES = ['failed', 'retrying', 'canceled', 'skipped'] as const;
@@ -104,6 +102,8 @@ function useEvents(filter: Filter, status: string, cursor: string) {
 }
 
 async function latestEvents(call: Call, filter: Filter, cursor: string): Promise<Result<Page>> {
-  const { value, problem } = await call('GET /v1/events', { query: { ...filter, limit: String(PAGE), cursor } });
+  const { value, problem } = await call('GET /v1/events', {
+    query: { ...filter, include: 'outcome', limit: String(PAGE), cursor },
+  });
   return problem ? { problem } : { value: { rows: value.data.map(rowOf), next: value.next_cursor } };
 }

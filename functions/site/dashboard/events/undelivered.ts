@@ -1,3 +1,4 @@
+import { isCounted } from '../../../../lib/deliveries/outcome.ts';
 import { all, type Call, type Delivery, type QueryOf, type Result, type Webhook } from '../state/api.ts';
 import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';
 import type { EventRow } from './event-table.tsx';
@@ -28,6 +29,7 @@ interface Log {
  */
 export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Page>> {
   const rows: EventRow[] = [];
+  let uncounted: ReadonlySet<string>;
   let logs: Log[] | undefined;
 
   async function fill(log: Log): Promise<Result<true>> {
@@ -54,9 +56,10 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
 
   async function read(count: number): Promise<Result<Page>> {
     if (!logs) {
-      const { value: webhooks, problem } = await webhooksWithProblems(call);
+      const { value, problem } = await webhooksWithProblems(call);
       if (problem) return { problem };
-      logs = webhooks.map(({ id }) => ({ webhookId: id, unused: [], cursor: undefined }));
+      uncounted = value.uncounted;
+      logs = value.withProblems.map(({ id }) => ({ webhookId: id, unused: [], cursor: undefined }));
     }
     for (;;) {
       const { value: log, problem } = await peek(logs);
@@ -66,7 +69,7 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
         const end = rows.length > count - PAGE ? count : Math.ceil(rows.length / PAGE) * PAGE;
         return { value: { rows: rows.slice(Math.max(0, end - PAGE), end), next: log ? String(count + PAGE) : null } };
       }
-      rows.push(...log.unused.splice(0, 1).map(rowOfDelivery));
+      rows.push(...log.unused.splice(0, 1).map((delivery) => ({ ...rowOfDelivery(delivery), uncounted })));
     }
   }
 
@@ -88,7 +91,10 @@ const rowOfDelivery = ({ event_id, event_type, document_key, created_at }: Deliv
 /** The id of the next event of a log. Ids sort by time. */
 const nextIn = (log: Log | undefined): string => log?.unused[0]?.event_id ?? '';
 
-async function webhooksWithProblems(call: Call): Promise<Result<Webhook[]>> {
+/** The webhooks whose logs can have undelivered events, and the ids of those that do not count. */
+async function webhooksWithProblems(
+  call: Call,
+): Promise<Result<{ withProblems: Webhook[]; uncounted: ReadonlySet<string> }>> {
   const [webhooks, summaries] = await Promise.all([
     all(call, 'GET /v1/webhooks'),
     readSummaries(call, PERIODS['30 days']),
@@ -97,7 +103,10 @@ async function webhooksWithProblems(call: Call): Promise<Result<Webhook[]>> {
   if (summaries.problem) return summaries;
   const hasProblems = ({ id, status, failing_since }: Webhook) =>
     status === 'disabled' || failing_since !== null || hasUndelivered(summaries.value.get(id));
-  return { value: webhooks.value.filter(hasProblems) };
+  const paused = webhooks.value.filter(({ status, disabled_reason }) => !isCounted(status, disabled_reason));
+  return {
+    value: { withProblems: webhooks.value.filter(hasProblems), uncounted: new Set(paused.map(({ id }) => id)) },
+  };
 }
 
 const hasUndelivered = (summary: Summary | undefined): boolean =>
