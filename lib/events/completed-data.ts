@@ -3,18 +3,28 @@ import type { EventType } from './types.ts';
 
 type Members = { [member: string]: Json };
 
+// A list of invalid items can be long, so each item costs little. Members keep their order, so that an event has the bytes that were published.
+const completeChange = (change: Members): Members => ({
+  ...change,
+  old_value: change.old_value ?? null,
+  new_value: change.new_value ?? null,
+});
+const withValue = (side: Members): Members => ({ ...side, value: side.value ?? null });
+
 /** How the published data of a type becomes that of the event. It can have any shape, because it is validated later. */
 const COMPLETIONS: Readonly<Partial<Record<EventType, (data: Members) => Members>>> = {
-  'document.changed': (data) => ({ ...data, ...eachOf(data, 'changes', withNulls('old_value', 'new_value')) }),
+  'document.changed': (data) => ({ ...data, ...eachOf(data, 'changes', completeChange) }),
   'sync.conflict': (data) => ({
-    ...withNulls('sync_id')(data),
+    ...data,
+    sync_id: data.sync_id ?? null,
     ...eachOf(data, 'conflicts', (conflict) => ({
       ...conflict,
-      ...memberOf(conflict, 'winner', withNulls('value')),
-      ...memberOf(conflict, 'loser', withNulls('value')),
+      ...(isJsonObject(conflict.winner) && { winner: withValue(conflict.winner) }),
+      ...(isJsonObject(conflict.loser) && { loser: withValue(conflict.loser) }),
     })),
   }),
-  'sync.completed': (data) => withoutNulls('patterns', 'pushed', 'pulled', 'conflicts')(withNulls('pattern')(data)),
+  'sync.completed': (data) =>
+    withoutNulls('patterns', 'pushed', 'pulled', 'conflicts')({ ...data, pattern: data.pattern ?? null }),
   'connection.lost': (data) => withoutNulls('document_key', 'user')(data),
 };
 
@@ -24,22 +34,10 @@ const COMPLETIONS: Readonly<Partial<Record<EventType, (data: Members) => Members
  */
 export const completed = (type: EventType, data: Members): Members => COMPLETIONS[type]?.(data) ?? data;
 
-const withNulls =
-  (...names: string[]) =>
-  (data: Members): Members => ({
-    ...data,
-    ...Object.fromEntries(names.filter((name) => !Object.hasOwn(data, name)).map((name) => [name, null])),
-  });
-
 const withoutNulls =
   (...names: string[]) =>
   (data: Members): Members =>
     Object.fromEntries(Object.entries(data).filter(([name, value]) => value !== null || !names.includes(name)));
-
-const memberOf = (data: Members, name: string, complete: (member: Members) => Members): Members => {
-  const member = data[name];
-  return isJsonObject(member) ? { [name]: complete(member) } : {};
-};
 
 const eachOf = (data: Members, name: string, complete: (item: Members) => Members): Members => {
   const items = data[name];
