@@ -5,7 +5,7 @@ import { tokenParameter } from './revoked-tokens.ts';
 import { tokenRoutes } from './routes.ts';
 import { CreateToken, TokenResource } from './token.ts';
 import { TokenKeySet } from './token-keys.ts';
-import { TokenVerification, VerifyToken } from './token-verification.ts';
+import { TokenVerification, VerifyToken } from './token-introspection.ts';
 
 export const tokenOperations = operationsOf(tokenRoutes, {
   createToken: {

@@ -12,7 +12,7 @@ import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { CORS_EXPOSED } from '../../../lib/http/headers.ts';
 import { PROBLEMS } from '../../../lib/http/problems.ts';
 import { allowsCrossOrigin } from '../../../lib/http/route.ts';
-import { TokenVerification } from '../../../lib/keys/token-verification.ts';
+import { TokenVerification } from '../../../lib/keys/token-introspection.ts';
 import { openApi } from '../../support/openapi.ts';
 
 const pathParameters = [...new Set(apiOperations.flatMap(({ parameters }) => Object.values(parameters)))];

@@ -23,7 +23,7 @@ import {
 } from '../../../lib/keys/revoked-tokens.ts';
 import { publicKeyOf, signingKey } from '../../../lib/keys/signing-key.ts';
 import { parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
-import { verificationOf } from '../../../lib/keys/token-verification.ts';
+import { verificationOf } from '../../../lib/keys/token-introspection.ts';
 import { newKey } from '../../memory/contracts/builders.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
