@@ -5,8 +5,8 @@ import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Write } from '../aws/writes.ts';
 import { allDone } from '../concurrency.ts';
 import { type Caller, ownerOf } from './caller.ts';
-import { Problem } from './problems.ts';
-import { REPLAY_MS, RUNNING_MS, type StoredResponse } from './replay.ts';
+import type { Problem } from './problems.ts';
+import { REPLAY_MS, RUNNING_MS, replayOrReject, type StoredResponse } from './replay.ts';
 import type { Request } from './request.ts';
 
 /**
@@ -141,19 +141,6 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
     const items = await Promise.all(Array.from({ length: parts }, (_, i) => table.get(partKey(key, owner, i))));
     return { ...response, body: items.map((item) => item?.text).join('') };
   }
-}
-
-/** The consequence of an existing, unexpired record: the response to replay, or a problem, or `null` if the request takes over. */
-function replayOrReject(record: StoredRecord, fingerprint: string, nowMs: number): StoredResponse | Problem | null {
-  if (record.fingerprint !== fingerprint) {
-    return new Problem('idempotency_key_reused', 'Use a new Idempotency-Key for this request.');
-  }
-  if (record.response) return record.response;
-  if (nowMs >= record.runningUntil) return null;
-  return new Problem(
-    'idempotency_in_progress',
-    'Wait for the response to the first request with this Idempotency-Key.',
-  );
 }
 
 /** The owner is part of the key, so a run that was taken over does not write parts of the new run. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isJsonObject } from '../json.ts';
 import { may } from './caller.ts';
 import type { Operation, OperationResponse } from './operation.ts';
+import { Problem } from './problems.ts';
 import type { Request } from './request.ts';
 
 /** How long a first response is replayed. */
@@ -50,4 +51,21 @@ export function storedResponse(
     body: text,
     headers: { ...contentType, ...headers },
   };
+}
+
+/** The consequence of an existing, unexpired record: the response to replay, or a problem, or `null` if the request takes over. */
+export function replayOrReject(
+  record: { fingerprint: string; runningUntil: number; response?: StoredResponse },
+  fingerprint: string,
+  nowMs: number,
+): StoredResponse | Problem | null {
+  if (record.fingerprint !== fingerprint) {
+    return new Problem('idempotency_key_reused', 'Use a new Idempotency-Key for this request.');
+  }
+  if (record.response) return record.response;
+  if (nowMs >= record.runningUntil) return null;
+  return new Problem(
+    'idempotency_in_progress',
+    'Wait for the response to the first request with this Idempotency-Key.',
+  );
 }

@@ -18,10 +18,10 @@ import {
 } from './revoked-tokens.ts';
 import { apiKeys } from './store.ts';
 import { MAX_TOKEN_BYTES, signToken } from './token.ts';
+import { verificationOf } from './token-introspection.ts';
 import { etagOfText, tokenKey, tokenKeySet } from './token-keys.ts';
 import { listedKeys } from './token-keys-store.ts';
 import type { tokenOperations } from './token-operations.ts';
-import { verificationOf } from './token-introspection.ts';
 
 const grouped = (bytes: number): string => bytes.toLocaleString('en-US');
 

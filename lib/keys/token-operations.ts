@@ -4,8 +4,8 @@ import { described } from '../schema.ts';
 import { tokenParameter } from './revoked-tokens.ts';
 import { tokenRoutes } from './routes.ts';
 import { CreateToken, TokenResource } from './token.ts';
-import { TokenKeySet } from './token-keys.ts';
 import { TokenVerification, VerifyToken } from './token-introspection.ts';
+import { TokenKeySet } from './token-keys.ts';
 
 export const tokenOperations = operationsOf(tokenRoutes, {
   createToken: {

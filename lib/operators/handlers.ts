@@ -7,14 +7,8 @@ import { generateKey, keyResource } from '../keys/key.ts';
 import { apiKeys, putFirstKey } from '../keys/store.ts';
 import { countUsable, MAX_USABLE_KEYS } from '../keys/usable-keys.ts';
 import { usableKeysOf } from '../keys/usable-keys-store.ts';
-import {
-  EmailAddress,
-  Emails,
-  ProjectName,
-  type ProjectRecord,
-  projectResource,
-  projectState,
-} from '../projects/project.ts';
+import { ProjectName, type ProjectRecord, projectResource, projectState } from '../projects/project.ts';
+import { EmailAddress, Emails } from '../projects/recipients.ts';
 import { projects as projectsIn } from '../projects/store.ts';
 import { integer, iso, isoOrNull, requireValid } from '../schema.ts';
 import { deleteProject, deletionResource } from './delete-project.ts';

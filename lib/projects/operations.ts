@@ -3,7 +3,8 @@ import { AuditEntryResource } from '../audit/audit.ts';
 import { ConfirmAddress, ConfirmedAddress } from '../emails/confirmation.ts';
 import { listOf, operationsOf, pageQuery } from '../http/operation.ts';
 import { described, timestampInput } from '../schema.ts';
-import { ChangeProject, ConfirmEmail, EmailAddress, ProjectResource, SendConfirmation } from './project.ts';
+import { ChangeProject, ConfirmEmail, ProjectResource, SendConfirmation } from './project.ts';
+import { EmailAddress } from './recipients.ts';
 import { projectRoutes } from './routes.ts';
 
 const id = v.pipe(v.string(), v.maxLength(100, 'must have at most 100 characters'));

@@ -1,12 +1,8 @@
 import * as v from 'valibot';
 import { bucketOf } from '../ids.ts';
-import { uniqueList } from '../lists.ts';
 import { optional } from '../optional.ts';
 import { described, iso, isoOrNull, request, resource, text, timestamp } from '../schema.ts';
-import { askedAtOf, isConfirmed, type Mailbox, markOf, UNDELIVERABLE } from './recipients.ts';
-
-/** The maximum number of notification addresses of a project. */
-const MAX_EMAILS = 5;
+import { askedAtOf, EmailAddress, Emails, isConfirmed, type Mailbox, markOf, UNDELIVERABLE } from './recipients.ts';
 
 /** A stored project. Times are in milliseconds since 1970. */
 export interface ProjectRecord {
@@ -52,20 +48,7 @@ export const ProjectName = v.pipe(
   v.check((value) => !/(?!\p{Join_Control})\p{Cf}/u.test(value), 'must not contain format characters'),
   v.check((value) => !value.includes('://'), 'must not contain ://'),
 );
-// A dot-string at a domain of several labels (RFC 5321 §4.1.2), which SES accepts. SES rejects the complete email for one invalid
-// address.
-const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]";
-const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-export const EmailAddress = v.pipe(
-  v.string('must be a string'),
-  v.regex(new RegExp(`^${ATOM}(?:\\.?${ATOM}){0,63}@${LABEL}(?:\\.${LABEL})+$`), 'must be an email address'),
-  v.check((value) => value.indexOf('@') <= 64, 'must have at most 64 characters before the @'), // RFC 5321 §4.5.3.1.1
-  v.maxLength(254, 'must have at most 254 characters'), // RFC 5321 §4.5.3.1.3
-);
-
 const name = described(ProjectName, 'The name of the project. Emails use it.');
-/** The notification addresses of a project, which differ in more than case. */
-export const Emails = uniqueList(EmailAddress, 1, MAX_EMAILS, (address) => address.toLowerCase());
 const emails = described(
   Emails,
   'The addresses that receive every notification. They differ in more than case. A new address first receives an email with a link that confirms it.',

@@ -1,3 +1,22 @@
+import * as v from 'valibot';
+import { uniqueList } from '../lists.ts';
+
+/** The maximum number of notification addresses of a project. */
+const MAX_EMAILS = 5;
+
+// A dot-string at a domain of several labels (RFC 5321 §4.1.2), which SES accepts. SES rejects the complete email for one invalid
+// address.
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]";
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+export const EmailAddress = v.pipe(
+  v.string('must be a string'),
+  v.regex(new RegExp(`^${ATOM}(?:\\.?${ATOM}){0,63}@${LABEL}(?:\\.${LABEL})+$`), 'must be an email address'),
+  v.check((value) => value.indexOf('@') <= 64, 'must have at most 64 characters before the @'), // RFC 5321 §4.5.3.1.1
+  v.maxLength(254, 'must have at most 254 characters'), // RFC 5321 §4.5.3.1.3
+);
+
+/** The notification addresses of a project, which differ in more than case. */
+export const Emails = uniqueList(EmailAddress, 1, MAX_EMAILS, (address) => address.toLowerCase());
 /** Why an address is undeliverable: its server rejected an email permanently, or its owner reported an email as spam. */
 export const UNDELIVERABLE = ['bounced', 'complained'] as const;
 

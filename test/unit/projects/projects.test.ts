@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
   ChangeProject,
-  EmailAddress,
   ProjectResource,
   projectResource,
   projectState,
   shareKeyOf,
   testEmailAllowedAt,
 } from '../../../lib/projects/project.ts';
+import { EmailAddress } from '../../../lib/projects/recipients.ts';
 import { violationsOf } from '../../support/violations.ts';
 
 describe('an email address', () => {
