@@ -10,23 +10,23 @@ export interface PlantedBug {
 /** Each promise of the service, by the file with a small mistake that the simulation must find: `from`, `to` and `seed`. */
 const BUGS = {
   'lib/aws/writes.ts': {
-    'A request that took effect never returns 404, 409, 412 or 429': ['=== writeId', "=== 'x'", 268],
+    'A request that took effect never returns 404, 409, 412 or 429': ['=== writeId', "=== 'x'", 725],
   },
   'lib/deliveries/deliver.ts': {
-    'No attempt lasts longer than a second in the quick lane': ['waitedMs === SUSPECT_AFTER_MS', 'waitedMs < 0', 471],
-    'An attempt to a webhook with a rate limit has a token': ['webhook.maxPerSecond && (', 'false && ('],
+    'No attempt lasts longer than a second in the quick lane': ['waitedMs === SUSPECT_AFTER_MS', 'waitedMs < 0', 752],
+    'An attempt to a webhook with a rate limit has a token': ['webhook.maxPerSecond && (', 'false && (', 8],
   },
   'lib/deliveries/endpoint-store.ts': {
-    'One overdue attempt to an endpoint stays in the quick lane': ['all(exists, isNotSlow)', 'exists', 3713],
+    'One overdue attempt to an endpoint stays in the quick lane': ['all(exists, isNotSlow)', 'exists', 4907],
     'A webhook is disabled once': [
       "disabled, is('status', 'enabled')",
       "disabled, is('environment', webhook.environment)",
-      570,
+      761,
     ],
-    'The sixth failure disables the webhook': ["status: 'disabled',", "status: 'enabled',"],
-    'An outage is recorded from its first failure': [', undeliveredSince: initially(atMs)', ''],
-    'Without a fault, an outage has one warning': ['isAbsent(sentAt), ', '', 31],
-    'Without a fault, every disabling has one email': ['[sentAt]: nowMs, ', '', 283],
+    'The sixth failure disables the webhook': ["status: 'disabled',", "status: 'enabled',", 5],
+    'An outage is recorded from its first failure': [', undeliveredSince: initially(atMs)', '', 5],
+    'Without a fault, an outage has one warning': ['isAbsent(sentAt), ', '', 56],
+    'Without a fault, every disabling has one email': ['[sentAt]: nowMs, ', '', 288],
   },
   'lib/deliveries/outage.ts': {
     'Without a fault, an overload has one email': ['overloadedAt === undefined &&', 'false &&', 97],
@@ -35,28 +35,30 @@ const BUGS = {
     'Every due warning is sent': [
       'await send(what, failingOf(what, found), use);',
       'await send(what, failingOf(what, found), use).catch(() => {});',
-      76,
+      179,
     ],
   },
   'lib/deliveries/decide.ts': {
     'Only the sixth failure disables a webhook': [
       "status === 'failed' && !isTest",
       "status !== 'succeeded' && !isTest",
+      5,
     ],
     'A delivery fails after six attempts': [
       "!isTest(event)) return { task: 'end', status: 'canceled' }",
       "!isTest(event)) return { task: 'end', status: 'failed' }",
+      5,
     ],
-    'A disabled webhook receives nothing': ["webhook.status === 'disabled' && !isTest(event)", 'false'],
-    'No attempt is repeated after it was recorded': ['delivery && isRecorded(message, delivery)', 'false'],
-    'A successful delivery had a 2xx': ['isSuccess(attempt)', 'attempt.statusCode !== null'],
-    'Every disabling has its email': ['isEmailPending(message, webhook) ?', 'false ?', 77],
+    'A disabled webhook receives nothing': ["webhook.status === 'disabled' && !isTest(event)", 'false', 5],
+    'No attempt is repeated after it was recorded': ['delivery && isRecorded(message, delivery)', 'false', 2],
+    'A successful delivery had a 2xx': ['isSuccess(attempt)', 'attempt.statusCode !== null', 5],
+    'Every disabling has its email': ['isEmailPending(message, webhook) ?', 'false ?', 158],
   },
   'lib/deliveries/store.ts': {
     'A deleted webhook receives nothing': [
       'webhook: webhook && toWebhook(webhook)',
       'webhook: (table[message.webhookId] ??= webhook && toWebhook(webhook))',
-      62,
+      123,
     ],
     'A throttled partition delays only its own webhook': ['return unread;', 'throw unread;', 1987],
     'Every pending attempt is made': ['isRetried ? true : undefined', 'undefined'],
