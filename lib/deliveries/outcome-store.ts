@@ -8,7 +8,7 @@ import { isCounted, outcomeOf } from './outcome.ts';
 import { pendingDelivery } from './record.ts';
 
 /** The deliveries that one page of events reads. A record has up to 100 KB, and the function has 512 MB. */
-export const MAX_DELIVERIES = 1000;
+const MAX_DELIVERIES = 1000;
 
 /** The outcomes of events. A page has as many events as `MAX_DELIVERIES` allows, and at least one. */
 export function outcomes(table: Table) {

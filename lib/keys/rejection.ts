@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { described, iso, timestamp } from '../schema.ts';
 
 /** Why the service rejects a genuine key, or a token of it. */
-export const REJECTIONS = ['revoked', 'expired', 'ip_not_allowed', 'suspended'] as const;
+const REJECTIONS = ['revoked', 'expired', 'ip_not_allowed', 'suspended'] as const;
 export type Rejection = (typeof REJECTIONS)[number];
 
 const HOUR_MS = 60 * 60 * 1000;
