@@ -20,6 +20,8 @@ export function parseDateTime(value: unknown): { ms: number } | { violation: str
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   // Date.UTC continues after the end of a month with the next one.
   if (date.getUTCMonth() !== Number(month) - 1) return { violation: 'must be a date of the calendar' };
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999.
+  if (date.getUTCFullYear() !== Number(year)) return { violation: FORMAT };
   const offset = (sign === '-' ? -1 : 1) * (Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0));
   const minutes = Number(hour) * 60 + Number(minute) - offset;
   // A leap second is the last millisecond of its minute. Fractions are truncated.

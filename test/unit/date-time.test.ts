@@ -46,6 +46,8 @@ describe('a date-time', () => {
     ['has a line feed at its end', '2026-01-31T12:00:00Z\n'],
     ['has a space at its start', ' 2026-01-31T12:00:00Z'],
     ['is before 1970', '1969-12-31T23:59:59Z'],
+    ['is in the year 70', '0070-01-01T00:00:00Z'],
+    ['is in the year 99', '0099-12-31T23:59:59Z'],
     ['is before 1970 in UTC', '1970-01-01T00:00:00+00:01'],
     ['is after 9999 in UTC', '9999-12-31T23:59:59-23:59'],
     ['is a number', 1_769_860_800_000],
