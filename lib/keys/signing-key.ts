@@ -16,10 +16,12 @@ const MAX_IMPORTED = 1000;
 function cached(create: (text: string) => KeyObject): (text: string) => KeyObject {
   const known = new Map<string, KeyObject>();
   return (text) => {
-    const found = known.get(text) ?? create(text);
+    const found = known.get(text);
+    if (found) return found;
+    const created = create(text);
     if (known.size >= MAX_IMPORTED) known.clear();
-    known.set(text, found);
-    return found;
+    known.set(text, created);
+    return created;
   };
 }
 

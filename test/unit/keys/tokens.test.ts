@@ -239,6 +239,17 @@ describe('a scoped token', () => {
   });
 });
 
+it('imports a signing key once, also when many keys are in use', () => {
+  let previous = tokenSecret;
+  for (let i = 0; i < 1100; i++) {
+    const next = Buffer.from(random(32)).toString('base64url');
+    const imported = signingKey(next);
+    signingKey(previous);
+    expect(signingKey(next)).toBe(imported);
+    previous = next;
+  }
+});
+
 const LEEWAY_MS = 5000;
 const minted = (ttl = 60, at = now) => newTokenId(parent, ttl, at, random);
 
