@@ -3,6 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { variable } from '../aws/runtime.ts';
 import { secondsOverBudget } from '../deliveries/budget.ts';
 import { mayCall } from '../http/caller.ts';
+import { linesOf } from '../http/headers.ts';
 import { PROBLEMS } from '../http/problems.ts';
 import { type CallerType, callersText, type Route } from '../http/route.ts';
 import { isAllowed } from '../keys/allowlist.ts';
@@ -97,16 +98,14 @@ const REJECTIONS: Partial<Record<Forbidden['code'], Rejection>> = {
 };
 
 /** The scheme in any case, spaces, one credential (RFC 6750 §2.1, RFC 9110 §11.4). */
-const BEARER = /^Bearer +([A-Za-z0-9._~+/_-]+=*)$/i;
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * The credential of the `Authorization` header, or `null` if there is not exactly one, or if it is too long. API Gateway keeps the
- * case of header names. Two headers with this name count as two credentials.
+ * The credential of the `Authorization` header, or `null` if there is not exactly one, or if it is too long. Two headers with this
+ * name count as two credentials.
  */
 function bearerCredential({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | null {
-  const values = Object.entries(multiValueHeaders ?? {}).flatMap(([name, all]) =>
-    name.toLowerCase() === 'authorization' ? (all ?? []) : [],
-  );
+  const values = linesOf(multiValueHeaders, 'authorization');
   const credential = values.length === 1 ? BEARER.exec(values[0] ?? '')?.[1] : undefined;
   return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
 }

@@ -5,6 +5,12 @@ export function lowerCased(headers: Record<string, string | undefined>): Record<
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value ?? '']));
 }
 
+/** The lines of a header in `multiValueHeaders`, in which its name can occur in several cases. */
+export const linesOf = (headers: Record<string, string[] | undefined> | null, name: string): string[] =>
+  Object.entries(headers ?? {}).flatMap(([each, lines = []]) =>
+    each.toLowerCase() === name.toLowerCase() ? lines : [],
+  );
+
 /** Headers of responses that pages of other origins may read. */
 export const CORS_EXPOSED = [
   'ETag',

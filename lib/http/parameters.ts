@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { check, clipped, type Violation } from '../schema.ts';
+import { linesOf, lowerCased } from './headers.ts';
 import { idempotencyHeader, type Operation } from './operation.ts';
 
 const repeatedViolation = (name: string): Violation => ({ field: clipped(name), detail: 'is given more than once' });
@@ -19,15 +20,14 @@ export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEven
 }
 
 /** The headers that are lists. They can have several lines (RFC 9110 §5.3). */
-const LISTS = /^if-(none-)?match$/i;
+const LISTS = ['if-match', 'if-none-match'];
 
-// `headers` contains only the last line of a header.
-export const listsIn = ({ multiValueHeaders }: APIGatewayProxyEvent): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(multiValueHeaders).flatMap(([name, lines = []]) =>
-      LISTS.test(name) ? [[name, lines.join(', ')]] : [],
-    ),
-  );
+/** The headers by lower-case name. Of a header that is no list, only the last line. */
+export function headersOf({ headers, multiValueHeaders }: APIGatewayProxyEvent): Record<string, string> {
+  const lists = LISTS.map((name) => ({ name, lines: linesOf(multiValueHeaders, name) }));
+  const given = lists.filter(({ lines }) => lines.length > 0).map(({ name, lines }) => [name, lines.join(', ')]);
+  return { ...lowerCased(headers), ...Object.fromEntries(given) };
+}
 
 const schemasOf = ({ headers, idempotencyKey }: Operation): v.ObjectEntries => ({
   ...headers,
@@ -37,11 +37,8 @@ const schemasOf = ({ headers, idempotencyKey }: Operation): v.ObjectEntries => (
 /** The violations of headers that have one value, but several lines. */
 export function repeatedHeaders(operation: Operation, event: APIGatewayProxyEvent): Violation[] {
   const names = [...Object.keys(schemasOf(operation)), ...(hasContent(event) ? ['Content-Type'] : [])];
-  const linesOf = (name: string) =>
-    Object.entries(event.multiValueHeaders).flatMap(([each, lines]) =>
-      each.toLowerCase() === name.toLowerCase() ? (lines ?? []) : [],
-    );
-  return names.filter((name) => !LISTS.test(name) && linesOf(name).length > 1).map(repeatedViolation);
+  const isRepeated = (name: string) => linesOf(event.multiValueHeaders, name).length > 1;
+  return names.filter((name) => !LISTS.includes(name.toLowerCase()) && isRepeated(name)).map(repeatedViolation);
 }
 
 export function checkedHeaders(operation: Operation, received: Record<string, string>) {

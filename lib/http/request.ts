@@ -4,9 +4,8 @@ import { isJsonObject, MAX_JSON_DEPTH, parseJson } from '../json.ts';
 import { check, type Violation } from '../schema.ts';
 import type { Space } from '../space.ts';
 import { type Caller, callerOf, environmentFor } from './caller.ts';
-import { lowerCased } from './headers.ts';
 import { chosenEnvironment, type Operation } from './operation.ts';
-import { checkedHeaders, hasContent, listsIn, queryOf, repeatedHeaders } from './parameters.ts';
+import { checkedHeaders, hasContent, headersOf, queryOf, repeatedHeaders } from './parameters.ts';
 import { bodyTooLarge, documentNotAllowed, invalid, notFound, Problem } from './problems.ts';
 
 /** A validated request. */
@@ -45,7 +44,7 @@ export function parseRequest(
   operation: Operation,
   bodyViolations: BodyViolations = () => [],
 ): Request | Problem {
-  const headers = lowerCased({ ...event.headers, ...listsIn(event) });
+  const headers = headersOf(event);
   if (bytesOf(event) > operation.maxBodyBytes) return bodyTooLarge(operation.maxBodyBytes);
   const text = textOf(event);
   if (text === null)

@@ -243,13 +243,14 @@ it.each<[string, string | undefined, string | undefined]>([
 describe('a request', () => {
   it('contains every line of If-Match and If-None-Match', () => {
     const multiValueHeaders = {
-      'If-Match': ['"1", "2"', '"3"'],
-      'if-none-match': ['"4"', '*'],
+      'if-match': ['"1", "2"', '"3"'],
+      'If-Match': ['"5"'],
+      'If-None-Match': ['"4"', '*'],
       'X-Node-Id': ['a'],
     };
     const headers = Object.fromEntries(Object.entries(multiValueHeaders).map(([name, lines]) => [name, lines.at(-1)]));
     expect(requestOf({ headers, multiValueHeaders }).headers).toEqual({
-      'if-match': '"1", "2", "3"',
+      'if-match': '"1", "2", "3", "5"',
       'if-none-match': '"4", *',
       'x-node-id': 'a',
     });
