@@ -56,11 +56,11 @@ export function tokenHandlers(backend: Backend): Handlers<typeof tokenOperations
         if (!budget.takes(key)) break;
         shown.push(key);
       }
-      const body = tokenKeySet(shown);
-      const ETag = etagOfText(JSON.stringify(body));
+      const json = JSON.stringify(tokenKeySet(shown));
+      const ETag = etagOfText(json);
       return namesTag(headers['if-none-match'], ETag)
         ? { status: 304, headers: { ETag } }
-        : { body, headers: { ETag } };
+        : { json, headers: { ETag } };
     },
 
     async verifyToken({ body, space }) {

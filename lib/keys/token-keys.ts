@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { environmentOf } from '../credentials.ts';
 import { described, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
@@ -68,4 +68,4 @@ export const tokenKeySet = (keys: v.InferOutput<typeof TokenKey>[]): v.InferOutp
 });
 
 /** The ETag of a response, from its text. */
-export const etagOfText = (json: string): string => `"${createHash('sha256').update(json).digest('base64url')}"`;
+export const etagOfText = (json: string): string => `"${hash('sha256', json, 'base64url')}"`;
