@@ -81,14 +81,12 @@ export function rotated(
   nowMs: number,
 ): Rotation {
   if (newSecret === secret) return { outcome: 'current' };
-  const end = nowMs + graceSeconds * 1000;
-  const signing = previousSecretsAt({ previousSecrets }, nowMs).map(({ secret, until }) => ({
-    secret,
-    until: Math.min(until, end),
-  }));
+  const signing = previousSecretsAt({ previousSecrets }, nowMs);
   if (graceSeconds > 0 && signing.length >= MAX_PREVIOUS_SECRETS)
     return { outcome: 'full', freeAt: Math.min(...signing.map(({ until }) => until)), max: MAX_PREVIOUS_SECRETS };
-  const kept = graceSeconds === 0 ? [] : [{ secret, until: end }, ...signing];
+  const end = nowMs + graceSeconds * 1000;
+  const shortened = signing.map((each) => ({ ...each, until: Math.min(each.until, end) }));
+  const kept = graceSeconds === 0 ? [] : [{ secret, until: end }, ...shortened];
   return { outcome: 'rotated', change: { secret: newSecret, previousSecrets: kept } };
 }
 

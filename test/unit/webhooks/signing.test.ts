@@ -53,10 +53,13 @@ describe('a rotation of a secret', () => {
     expect(rotated({ secret: SECRET, previousSecrets }, rotation, now)).toEqual({ outcome: 'rotated', change });
   });
 
-  it('is not possible while five old secrets sign, and states when the first one stops', () => {
-    const previousSecrets = signing(5);
-    const full = { outcome: 'full', freeAt: now + 1, max: 5 };
-    expect(rotated({ secret: SECRET, previousSecrets }, rotation, now)).toEqual(full);
+  it.each([
+    ['one stops', 1, rotation.graceSeconds],
+    ['one stops, also with a shorter grace', 120_000, 60],
+  ])('is not possible while five old secrets sign, until the first %s', (_, firstMs, graceSeconds) => {
+    const previousSecrets = [...Array(4).fill(until(now + DAY_MS)), until(now + firstMs)];
+    const full = { outcome: 'full', freeAt: now + firstMs, max: 5 };
+    expect(rotated({ secret: SECRET, previousSecrets }, { ...rotation, graceSeconds }, now)).toEqual(full);
   });
 
   it('lets no old secret sign longer than the grace', () => {
