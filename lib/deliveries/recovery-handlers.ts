@@ -8,9 +8,21 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { deliveryLog } from './log-store.ts';
 import { stuckBefore, windowOf } from './recovery.ts';
 import { isReversed, REVERSED, type recoveryOperations } from './recovery-operations.ts';
-import { isCurrent, isStalled, newRecovery, type RecoveryRecord, recoveryResource } from './recovery-record.ts';
+import {
+  type Hindrance,
+  hindranceOf,
+  isCurrent,
+  newRecovery,
+  type RecoveryRecord,
+  recoveryResource,
+} from './recovery-record.ts';
 import { recoveries as recoveriesIn } from './recovery-store.ts';
 import { recoveryStart } from './start-recovery.ts';
+
+const NOT_RECOVERABLE: Readonly<Record<Extract<Hindrance, string>, string>> = {
+  'webhook disabled': 'Enable the webhook first, or pass "enable": true.',
+  'recovery running': 'Wait until the recovery that is running ends, or stop it with DELETE.',
+};
 
 export function recoveryHandlers(backend: Backend): Handlers<typeof recoveryOperations> {
   const { table, clock, random } = backend;
@@ -38,13 +50,10 @@ export function recoveryHandlers(backend: Backend): Handlers<typeof recoveryOper
         const { enable, per_second: perSecond, ...requested } = body;
         const webhook = await webhooks.get(space, path.id);
         if (!webhook) return notFound('webhook');
-        if (webhook.status === 'disabled' && !enable)
-          return new Problem('conflict', 'Enable the webhook first, or pass "enable": true.');
         const now = clock();
-        const running = await runningOf(webhook);
-        if (running && !isStalled(running, now))
-          return new Problem('conflict', 'Wait until the recovery that is running ends, or stop it with DELETE.');
-        if (running) return void (await recoveries.end(webhook, running, now));
+        const hindrance = hindranceOf(webhook, await currentOf(webhook), enable === true, now);
+        if (typeof hindrance === 'string') return new Problem('conflict', NOT_RECOVERABLE[hindrance]);
+        if (hindrance) return void (await recoveries.end(webhook, hindrance.stalled, now));
         const recovery = newRecovery(webhook, { ...requested, perSecond }, now, random);
         const count = await countRecoverable(webhook.id, { ...recovery, stuckBefore: stuckBefore(now) });
         const response = { body: { recovery_id: recovery.id, count } };
@@ -56,13 +65,13 @@ export function recoveryHandlers(backend: Backend): Handlers<typeof recoveryOper
     async stopRecovery({ path: { id }, space }) {
       const webhook = await webhooks.get(space, id);
       if (!webhook) return notFound('webhook');
-      const running = await runningOf(webhook);
-      if (running) await recoveries.end(webhook, running, clock());
+      const current = await currentOf(webhook);
+      if (current) await recoveries.end(webhook, current, clock());
       return {};
     },
   };
 
-  async function runningOf(webhook: WebhookRecord): Promise<RecoveryRecord | undefined> {
+  async function currentOf(webhook: WebhookRecord): Promise<RecoveryRecord | undefined> {
     const recovery = webhook.recoveryId === undefined ? undefined : await recoveries.get(webhook.id);
     return recovery && isCurrent(recovery, webhook) ? recovery : undefined;
   }

@@ -69,9 +69,23 @@ export const isCurrent = (
   { recoveryId }: Pick<WebhookRecord, 'recoveryId'>,
 ): boolean => endedAt === undefined && recoveryId === id;
 
-/** Whether its messages are lost. */
-export const isStalled = ({ progressAt }: RecoveryRecord, nowMs: number): boolean =>
-  nowMs > progressAt + STALLED_AFTER_MS;
+/** Why a recovery cannot start. `stalled`: the current one must end first, because its messages are lost. */
+export type Hindrance = 'webhook disabled' | 'recovery running' | { stalled: RecoveryRecord };
+
+/**
+ * What prevents a recovery of a webhook, which has at most one at a time. `current` is its current one. `isEnabling`: the recovery
+ * enables the webhook.
+ */
+export function hindranceOf(
+  { status }: Pick<WebhookRecord, 'status'>,
+  current: RecoveryRecord | undefined,
+  isEnabling: boolean,
+  nowMs: number,
+): Hindrance | undefined {
+  if (status === 'disabled' && !isEnabling) return 'webhook disabled';
+  if (!current) return undefined;
+  return nowMs > current.progressAt + STALLED_AFTER_MS ? { stalled: current } : 'recovery running';
+}
 
 /** The stored data of a message. */
 export interface RecoveryContext {

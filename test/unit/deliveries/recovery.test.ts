@@ -3,7 +3,7 @@ import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { isRecoverable, stuckBefore, windowOf } from '../../../lib/deliveries/recovery.ts';
 import {
-  isStalled,
+  hindranceOf,
   pageMessage,
   type RecoveryRecord,
   recoveryResource,
@@ -61,10 +61,19 @@ describe('a recovery in a response', () => {
     expect(shown({}, { disabledAt: now + 2 }).ended_at).toBe(iso(now + 2));
     expect(shown({ progressAt: now + 3 }, { recoveryId: 'rec_2' }).ended_at).toBe(iso(now + 3));
   });
+});
 
-  it('blocks another one only while its message can still arrive', () => {
-    expect([0, 1].map((ms) => isStalled(stored(), now + STALLED_AFTER_MS + ms))).toEqual([false, true]);
-  });
+const current = stored();
+it.each([
+  ['starts when no other one is running', 'enabled', undefined, false, 0, undefined],
+  ['needs an enabled webhook', 'disabled', undefined, false, 0, 'webhook disabled'],
+  ['can enable its webhook', 'disabled', undefined, true, 0, undefined],
+  ['waits for the end of another one', 'enabled', current, false, 0, 'recovery running'],
+  ['waits for another one also if it would enable its webhook', 'enabled', current, true, 0, 'recovery running'],
+  ['waits while a message of another one can arrive', 'enabled', current, false, STALLED_AFTER_MS, 'recovery running'],
+  ['ends another one that is stalled', 'enabled', current, false, STALLED_AFTER_MS + 1, { stalled: current }],
+] as const)('a recovery %s', (_, status, running, isEnabling, laterMs, expected) => {
+  expect(hindranceOf({ status }, running, isEnabling, now + laterMs)).toEqual(expected);
 });
 
 describe('the counts of a recovery', () => {
