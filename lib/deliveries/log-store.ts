@@ -12,7 +12,7 @@ import { idQueries, newestOf } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
-import { type DeliveryRecord, KEPT_ATTEMPTS, type RunId } from './record.ts';
+import { type DeliveryRecord, type RunId, surplusOf } from './record.ts';
 import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery.ts';
 import type { RecoveryPosition } from './recovery-record.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
@@ -88,12 +88,13 @@ export function deliveryLog(table: Table) {
 
     /** Starts a new run together with `also`. Its attempts can be recorded first. The latest earlier attempts are kept. */
     async startRun(
-      { webhookId, eventId, attempts }: DeliveryRecord,
+      delivery: DeliveryRecord,
       { run, recovery }: Pick<RunId, 'run' | 'recovery'>,
       nowMs: number,
       also: readonly Write[] = [],
     ): Promise<void> {
-      const surplus = attempts.length - KEPT_ATTEMPTS;
+      const { webhookId, eventId } = delivery;
+      const surplus = surplusOf(delivery);
       const values = {
         run,
         recovery,

@@ -31,7 +31,11 @@ export interface DeliveryRecord {
 }
 
 /** The attempts of earlier runs that remain in the record after a new run. */
-export const KEPT_ATTEMPTS = 24;
+const KEPT_ATTEMPTS = 24;
+
+/** How many of its first attempts a record loses with a new run. */
+export const surplusOf = ({ attempts }: Pick<DeliveryRecord, 'attempts'>): number =>
+  Math.max(0, attempts.length - KEPT_ATTEMPTS);
 
 /** Names one run through the schedule of one delivery. */
 export type RunId = Pick<DeliveryRecord, 'webhookId' | 'eventId' | 'run' | 'recovery'>;
