@@ -129,7 +129,7 @@ function limitIdle(agent: http.Agent): void {
   };
 }
 
-/** Uses the clock, because the timers of a frozen function are late. */
+/** Compares wall-clock times, because the timers and the monotonic clock of a frozen function stand still. */
 function closeIdle(agent: http.Agent, idleMs: number): void {
   for (const socket of idleOf(agent)) if (Date.now() - (idleSince.get(socket) ?? 0) >= idleMs) socket.destroy();
 }
