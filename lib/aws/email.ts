@@ -54,5 +54,8 @@ export function emailSender(runtime: Pick<Runtime, 'variables' | 'client' | 'log
 /** The tag of an email that names its project. `emails/consumers.ts` reads it. */
 const PROJECT_TAG = 'project';
 
+// SES returns the second one for an address that it cannot parse.
+const REJECTIONS = new Set(['MessageRejected', 'InvalidParameterValue']);
+
 /** Whether SES rejects this email, and would reject it again. */
-export const isRejection = (error: unknown): boolean => (error as Error).name === 'MessageRejected';
+export const isRejection = (error: unknown): boolean => REJECTIONS.has((error as Error).name);

@@ -5,7 +5,9 @@ import { runtimeWith } from '../../support/runtime.ts';
 const [TO, OTHER] = ['a@example.com', 'b@example.com'];
 const message = { projectId: 'prj_1', subject: 'S\u202e', text: 'T\u2028\u202eT', html: 'H\u0007' };
 const sent: string[] = [];
-const rejection = Object.assign(new Error('Not verified'), { name: 'MessageRejected' });
+const [rejection, illegal] = ['MessageRejected', 'InvalidParameterValue'].map((name) =>
+  Object.assign(new Error(`Rejected: ${name}`), { name }),
+) as [Error, Error];
 
 /** Sends an email, or the same one several times, and returns the requests to SES and the reported failures. */
 async function send(failures: Record<string, Error> = {}, to = [TO, OTHER], times = 1) {
@@ -40,8 +42,8 @@ describe('an email to several recipients', () => {
     expect(await send({}, [])).toEqual({ inputs: [], reported: [] });
   });
 
-  it('reaches the others when SES rejects one, which is reported', async () => {
-    const { inputs, reported } = await send({ [TO]: rejection }, [TO, OTHER], 2);
+  it.each([rejection, illegal])('reaches the others when SES rejects one, which is reported: $name', async (error) => {
+    const { inputs, reported } = await send({ [TO]: error }, [TO, OTHER], 2);
     const rejected = ['email.rejected', 'prj_1'];
     expect([inputs.length, reported]).toEqual([4, [rejected, rejected]]);
   });
