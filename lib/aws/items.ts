@@ -11,19 +11,19 @@ import type { Space } from '../space.ts';
 /*
  * The access patterns of the table:
  *   project               GetItem   PROJECT#<prj>            PROJECT
- *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget; lib/emails/email-budget.ts)
+ *   emails of a project   GetItem   EMAILS#<prj>             EMAILS       (their budget, emails/email-budget.ts)
  *   all projects          Query     PROJECTS#ALL             <prj>        (for operators)
- *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request; keys/store.ts)
+ *   key of a credential   GetItem   KEY#<key>                KEY          (with its project, once per request, keys/store.ts)
  *   keys of a project     Query     index by_project: keysOf = <prj>, pk
- *   its usable keys       GetItem   KEYS#<prj>               USABLE       (at most 1,000; keys/usable-keys.ts)
- *   keys of its tokens    Query     KEYS#<prj>               <key>        (public; keys/token-keys-store.ts)
+ *   its usable keys       GetItem   KEYS#<prj>               USABLE       (at most 1,000, keys/usable-keys.ts)
+ *   keys of its tokens    Query     KEYS#<prj>               <key>        (public, keys/token-keys-store.ts)
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
- *   logs of a project     Query     LOGS#<prj>               <whk>        (also of deleted webhooks; webhooks/store.ts)
+ *   logs of a project     Query     LOGS#<prj>               <whk>        (also of deleted webhooks, webhooks/store.ts)
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
- *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first; lib/events/placement.ts)
+ *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first, events/placement.ts)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
- *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first; LOG_PARTITIONS below)
+ *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first, LOG_PARTITIONS below)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
  *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
  *   recovery of a webhook GetItem   RECOVERY#<whk>           RECOVERY     (the current or last one)
@@ -39,8 +39,8 @@ import type { Space } from '../space.ts';
  *   result of a push      GetItem   SYNC#<prj>#<env>#<partition>          <syn>#PUSH#<page>#<position>
  *   idempotency record    GetItem   IDEMPOTENCY#<prj>#<env>#<partition>   <hash>
  *   count of webhooks     GetItem   COUNT#<prj>#<env>        WEBHOOKS
- *   deletion of a project GetItem   DELETION#<prj>          DELETION     (stays after the deletion)
- *   layout of the items   GetItem   VERSION#LAYOUT           VERSION      (once per execution environment; layout.ts)
+ *   deletion of a project GetItem   DELETION#<prj>           DELETION     (stays after the deletion)
+ *   layout of the items   GetItem   VERSION#LAYOUT           VERSION      (once per execution environment, layout.ts)
  *
  * Queries find every item of a project, so that it can be deleted: `partitions.ts` names the partitions of each kind.
  */
