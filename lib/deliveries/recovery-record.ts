@@ -73,8 +73,8 @@ export const isCurrent = (
 export type Hindrance = 'webhook disabled' | 'recovery running' | { stalled: RecoveryRecord };
 
 /**
- * What prevents a recovery of a webhook, which has at most one at a time. `current` is its current one. `isEnabling`: the recovery
- * enables the webhook.
+ * The reason why a recovery cannot start, if there is one. A webhook has at most one at a time, and `current` is its current one.
+ * `isEnabling`: the new one enables the webhook.
  */
 export function hindranceOf(
   { status }: Pick<WebhookRecord, 'status'>,
