@@ -7,7 +7,7 @@ import { toDelivery } from './log-store.ts';
 import { isCounted, outcomeOf } from './outcome.ts';
 import { pendingDelivery } from './record.ts';
 
-/** The deliveries that one page of events reads. A record has up to 100 KB, and the function has 512 MB. */
+/** The deliveries that one page of events reads. */
 const MAX_DELIVERIES = 1000;
 
 /** The outcomes of events. A page has as many events as `MAX_DELIVERIES` allows, and at least one. */
@@ -20,7 +20,8 @@ export function outcomes(table: Table) {
       /** Returns the outcome of each event, in order. */
       async of(events: readonly StoredEvent[]): Promise<EventOutcome[]> {
         const keys = events.flatMap((event) => webhooks.map(({ id }) => itemKey.delivery(id, event.id)));
-        const items = await table.batchGet(keys);
+        // A record has up to 100 KB, and the function has 512 MB.
+        const items = await table.batchGet(keys, ['status']);
         const now = table.now();
         return events.map((event, row) => {
           const statuses = webhooks.flatMap((webhook, column) => {

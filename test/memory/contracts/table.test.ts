@@ -35,6 +35,12 @@ it.each<[string, before: object | undefined, write: (key: Key) => Write, after: 
   expect((await table.get(counter))?.count).toBe(1);
 });
 
+it('a batched read of some members returns these and the keys', async () => {
+  const key = newItemKey();
+  await table.write([put({ ...key, status: 'failed', attempts: ['large'] })]);
+  expect(await table.batchGet([newItemKey(), key], ['status'])).toEqual([undefined, { ...key, status: 'failed' }]);
+});
+
 describe('a table', () => {
   const key = { pk: 'TEST#1', sk: 'TEST' };
   const storeWith = async (layout: number) => {
