@@ -46,13 +46,10 @@ describe('the documentation', () => {
     await page.keyboard.press('Meta+k');
     await (await failed).finished();
     await page.keyboard.type('lease renews closes');
-    await page
-      .getByRole('option', { name: /Connections/ })
-      .first()
-      .waitFor();
+    await page.getByRole('option', { name: /Sync and conflicts: Connections/ }).waitFor();
     await expect
       .poll(() => page.getByRole('option').first().locator('mark').allTextContents())
-      .toEqual(expect.arrayContaining(['lease']));
+      .toEqual(['lease', 'lease']);
     await page.keyboard.press('Escape');
     await page.getByRole('combobox', { expanded: false }).press('Enter'); // opens no hidden result
     expect(page.url()).toContain('/docs/receiving');
@@ -64,7 +61,7 @@ describe('the documentation', () => {
     await input.dispatchEvent('keydown', { key: 'ArrowUp', isComposing: true }); // for the input method
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/live\/docs\/[\w-]+#/);
+    await page.waitForURL('**/live/docs/api-documents-and-sync#renewEngine');
     await page.keyboard.press('/');
     await page.keyboard.type('qwxzv kjhgf');
     await page.getByText('Nothing found').waitFor();
@@ -82,7 +79,7 @@ describe('the documentation', () => {
     await page.getByRole('combobox').fill('');
     await page.getByText('Nothing found').waitFor({ state: 'hidden' });
     await page.getByRole('combobox').fill('lease renews closes');
-    const onPage = page.getByRole('option', { name: /Connections/ }).first();
+    const onPage = page.getByRole('option', { name: /renew the lease of a sync engine/ });
     await onPage.waitFor();
     await page.keyboard.press('Enter');
     await onPage.waitFor({ state: 'hidden' });
