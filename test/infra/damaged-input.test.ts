@@ -147,17 +147,10 @@ describe('a variable', () => {
     ]);
   });
 
+  const REGION = 'The AWS region is not a name of a region. Correct AWS_REGION, or the region in your AWS profile.';
   it.each([
-    [
-      'AWS_REGION',
-      'eu west',
-      'The AWS region is not a name of a region. Correct AWS_REGION, or the region in your AWS profile.',
-    ],
-    [
-      'AWS_DEFAULT_REGION',
-      '../x',
-      'The AWS region is not a name of a region. Correct AWS_REGION, or the region in your AWS profile.',
-    ],
+    ['AWS_REGION', 'eu west', REGION],
+    ['AWS_DEFAULT_REGION', '../x', REGION],
     ['AWS_ENDPOINT_URL', 'nonsense', 'AWS_ENDPOINT_URL must be a URL.'],
     ['AWS_ENDPOINT_URL_S3', 'nonsense', 'AWS_ENDPOINT_URL_S3 must be a URL.'],
   ])('%s with %j is explained in one sentence', async (name, value, message) => {
