@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from './support/after-file.ts';
@@ -7,7 +7,7 @@ import { temporaryDirectory } from './support/after-file.ts';
 const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
 const release = readFileSync('.github/workflows/release.yml', 'utf8');
-const { engines, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** The jobs of a workflow, after what is above them. */
 const jobsOf = (text: string): string[] => text.split(/\n(?= {2}\w+:(?: #.*)?\n)/);
 
@@ -29,6 +29,19 @@ describe('the workflows', () => {
   it('fetch all commits before the tests that build the previous release', () => {
     for (const job of [workflow, release].flatMap(jobsOf).filter((job) => job.includes('.ci/run')))
       expect(job).toMatch(/uses: actions\/checkout@.*\n {8}with:\n(?: {10}.*\n)* {10}fetch-depth: 0/);
+  });
+
+  it('run the tests of the client and of the local stack on the oldest Node that each needs', () => {
+    const job = jobsOf(workflow).find((each) => each.startsWith('  platform:')) ?? '';
+    const rows = [...job.matchAll(/\{ os: .*, node: (\d+), tests: (.*) \}/g)];
+    const oldestWith = (tests: string) =>
+      Math.min(...rows.flatMap(([, node, given = '']) => (given.includes(tests) ? Number(node) : [])));
+    const [, ofPackage] =
+      /engines: \{ node: '>=(\d+)/.exec(readFileSync('infra/commands/package/build.ts', 'utf8')) ?? [];
+    const [, ofStack] = /MIN_MAJOR = (\d+)/.exec(readFileSync('infra/require-install.cjs', 'utf8')) ?? [];
+    expect(oldestWith('test/unit/client')).toBe(Number(ofPackage));
+    expect(oldestWith('test/stack/local')).toBe(Number(ofStack));
+    expect(job).toMatch(/^ +- run: node .+ \$TESTS$/m); // `npm test` would use the Node.js of the lock file
   });
 
   it('runs tests that exist', () => {
@@ -69,68 +82,6 @@ it('a nightly job that does not succeed is reported by one without code of the r
   const isReported = others.map((name) => `needs.${name}.result != 'success'`).join(' || ');
   expect(reports[0]).toContain(`    if: always() && (${isReported})\n`);
   expect(reports[0]).not.toMatch(/checkout|node|npm|npx/);
-});
-
-describe('.ci/run', () => {
-  /** Logs its call, states a version of Java, writes an empty report, creates the environment for Python, and fails if it must. */
-  const STUB = `#!/usr/bin/env bash
-line="\${0##*/} $*"; echo "$line" >> "$LOG"; echo 'version "17'
-file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
-[ -z "$file" ] || echo '{"numPassedTests":1,"numFailedTests":0,"testResults":[]}' > "$file"
-[[ "$line" != "python3 -m venv"* ]] || { mkdir -p "$3/bin"; cp "$0" "$3/bin/pip"; }
-[[ -z "$FAILING" || "$line" != "$FAILING"* ]]`;
-
-  /** Runs the script with commands that do nothing, except that those with this beginning fail. */
-  function run(FAILING = '', ...parts: string[]) {
-    const directory = temporaryDirectory();
-    for (const folder of ['bin', '.ci']) mkdirSync(join(directory, folder));
-    copyFileSync('.ci/run', join(directory, '.ci/run'));
-    for (const name of ['npm', 'npx', 'python3', 'java', 'go', 'apt-get'])
-      writeFileSync(join(directory, 'bin', name), STUB, { mode: 0o755 });
-    const LOG = join(directory, 'log');
-    writeFileSync(LOG, '');
-    const PATH = `${join(directory, 'bin')}:${process.env.PATH}`;
-    const env = { ...process.env, PATH, LOG, FAILING, TMPDIR: directory };
-    const { status, stdout, stderr } = spawnSync(join(directory, '.ci/run'), parts, { env, encoding: 'utf8' });
-    const ran = readFileSync(LOG, 'utf8').trim().split('\n');
-    return { status, stdout, stderr, ran, last: stdout.trim().split('\n').at(-1) };
-  }
-
-  it('passes if every check and suite of package.json does, and fails with any of them', () => {
-    const { status, ran, last } = run();
-    expect([status, last]).toEqual([0, '11 passed, 0 failed']);
-    const checks = Object.keys(scripts).filter((name) => /^(test.*|typecheck|lint|synth)$/.test(name));
-    for (const command of [
-      'npm ci',
-      ...checks.map((name) => `npm run ${name}`),
-      'npx node test/measure/fuzz/main.ts',
-    ]) {
-      expect(
-        ran.some((line) => line.startsWith(command)),
-        command,
-      ).toBe(true);
-      const failed = run(command);
-      expect([failed.status, failed.last], command).toEqual([
-        1,
-        expect.stringMatching(/^\d+ passed, [1-9]\d* failed$/),
-      ]);
-    }
-  });
-
-  it('runs only the named parts, and states the time of each step', () => {
-    const { ran, stdout } = run('', 'check');
-    expect(ran.filter((line) => line.startsWith('npm'))).toEqual([
-      'npm ci --no-audit --no-fund',
-      ...['typecheck', 'lint', 'synth'].map((name) => `npm run ${name}`),
-    ]);
-    expect(stdout).toMatch(/== Time\n +\d+ s {2}Dependencies\n +\d+ s {2}Types\n/);
-    const unknown = run('', 'check', 'all');
-    expect([unknown.status, unknown.stderr, unknown.ran]).toEqual([
-      1,
-      expect.stringMatching(/^The parts are: check test /),
-      [''],
-    ]);
-  });
 });
 
 it('Dependabot updates every list of dependencies', () => {
