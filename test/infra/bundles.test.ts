@@ -2,24 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { type FunctionProperties, modulePathOf } from '../../infra/local/lambda/lambda.ts';
-import { Template } from '../../infra/local/template.ts';
-
-const places = { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: '' };
-
-/** The bundle and the variables of every function, by its name. */
-function functionsIn(assembly: string) {
-  const template = new Template(assembly, places);
-  return new Map(
-    template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ properties }) => {
-      const variables = properties.Environment?.Variables ?? {};
-      return [
-        variables.POWERTOOLS_SERVICE_NAME ?? '',
-        { path: modulePathOf(template, properties), variables },
-      ] as const;
-    }),
-  );
-}
+import { bundlesOf } from '../support/bundles.ts';
 
 /** The operations whose schemas a function contains. All others contain none. */
 const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
@@ -58,7 +41,7 @@ describe('the bundles', () => {
   });
 
   it('contain the operations of their function only, and the authorizer contains none', () => {
-    for (const name of functionsIn(inject('assembly')).keys()) {
+    for (const { name } of bundlesOf(inject('assembly'))) {
       const map = JSON.parse(readFileSync(join(inject('assembly'), `source-maps/${name}.cjs.map`), 'utf8'));
       const found = (map.sources as string[]).flatMap((file) => /^lib\/(.+[/-]operations)\.ts$/.exec(file)?.[1] ?? []);
       expect(found.sort(), name).toEqual(OPERATIONS[name] ?? []);
@@ -67,9 +50,9 @@ describe('the bundles', () => {
 
   // What an environment may never need is created when it is first used. `site.json` is what the dashboard serves.
   it('create no Intl object, open no stream, compile no large expression and do no I/O when they are imported', () => {
-    const inputs = functionsIn(inject('assembly'));
-    expect(inputs.size).toBeGreaterThan(10);
-    for (const [name, { path, variables }] of inputs) {
+    const bundles = bundlesOf(inject('assembly'));
+    expect(bundles.length).toBeGreaterThan(10);
+    for (const { name, path, variables } of bundles) {
       const env = { ...process.env, AWS_REGION: 'us-east-1', ...variables };
       const script = join(import.meta.dirname, 'import-effects.cjs');
       const { stdout, stderr } = spawnSync(process.execPath, [script, path], { encoding: 'utf8', env });

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { bundleOptions } from '../../../infra/bundle.ts';
-import { type FunctionProperties, modulePathOf } from '../../../infra/local/lambda/lambda.ts';
-import { Template } from '../../../infra/local/template.ts';
+import { type Bundle, bundlesOf } from '../../support/bundles.ts';
 import { median } from './median.ts';
 
 const RUNS = 15;
@@ -16,12 +15,6 @@ import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 const client = new DynamoDBClient({});
 export const handler = (id) => client.send(new GetItemCommand({ TableName: 'table', Key: { pk: { S: id } } }));
 `;
-
-interface Bundle {
-  name: string;
-  path: string;
-  variables: Record<string, string>;
-}
 
 /**
  * Size of every function, and the CPU of its import relative to the reference. Each import runs in a separate process, as in a cold
@@ -37,19 +30,9 @@ export async function measureBundles(assembly: string) {
       function: name,
       kilobytes: Math.round(statSync(path).size / 1024),
       import_cpu_ms: Math.round(inRounds((round) => round[i] ?? Number.NaN)),
-      ratio: Number(inRounds(([least = Number.NaN, ...all]) => ([least, ...all][i] ?? Number.NaN) / least).toFixed(2)),
+      ratio: Number(inRounds((round) => (round[i] ?? Number.NaN) / (round[0] ?? Number.NaN)).toFixed(2)),
     };
   });
-}
-
-function bundlesOf(assembly: string): Bundle[] {
-  const template = new Template(assembly, { queuesUrl: 'http://127.0.0.1', tablePrefix: '', baseUrl: '' });
-  const functions = template.ofType<FunctionProperties>('AWS::Lambda::Function').map(({ properties }) => {
-    const variables = properties.Environment?.Variables ?? {};
-    const name = variables.POWERTOOLS_SERVICE_NAME ?? '';
-    return [name, { name, path: modulePathOf(template, properties), variables }] as const;
-  });
-  return [...new Map(functions).values()]; // the lanes share a bundle
 }
 
 function bundledReference(): string {
