@@ -27,7 +27,7 @@ export function TokenInspector({ onRevoke, version }: InspectorProps) {
         label="Token"
         hint="Only this service receives it, to say whether the token works."
         value={text}
-        placeholder="eyJhbGciOiJIUzI1NiIs…"
+        placeholder="eyJhbGciOiJFZERTQSIs…"
         onInput={setText}
         error={decoded && 'problem' in decoded ? decoded.problem : undefined}
       />
