@@ -7,8 +7,8 @@ const SUBJECTS = ['keys', 'projects', 'audit', 'operators', 'emails', 'webhooks'
 const OTHERS = ['api', 'http', 'aws', 'client'];
 
 /**
- * The folders from the lowest to the highest, which is the order with the fewest imports of a higher folder. `client` is a package
- * of its own.
+ * The folders from the lowest to the highest, which is the order with the fewest imports of a higher folder. `client` is a separate
+ * package.
  */
 const ORDER = [
   'aws',
@@ -59,7 +59,7 @@ const STEPS = [
 ].map((name) => `lib/${name}`);
 const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', 'store'].includes(kindOf(file) ?? '');
 const hasEffects = (file: string): boolean => ofKindWithEffects(file) || STEPS.includes(file);
-/** What a rule does not contain, because time and randomness are its arguments and others read and write for it. */
+/** Effects, which no rule contains: time and randomness are its arguments, and other files read and write for it. */
 const EFFECTS =
   /\b(async|await|Promise|Date\.now|new Date\(\)|performance\.now|setTimeout|Math\.random|random(Bytes|UUID|Int))\b/;
 
@@ -72,7 +72,7 @@ const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>
 const files = sources.filter((name) => /\.tsx?$/.test(name));
 const importsOf = (file: string, text = readFileSync(file, 'utf8')): string[] =>
   [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
-/** What a file imports at runtime. */
+/** The files that a file imports at runtime. */
 const valuesOf = (file: string): string[] =>
   importsOf(file, readFileSync(file, 'utf8').replace(/^(import|export) type [^;]*;/gm, ''));
 

@@ -5,8 +5,8 @@ import { withReferences } from './resources.ts';
 import { synthStack } from './synth.ts';
 
 /*
- * The text of a template for review. What many resources contain is stated once, and names that many values contain are
- * placeholders. So a change of one resource, or of one name, changes few lines.
+ * The text of a template for review. It states the common values of many resources once, and has placeholders for the names in
+ * many values. So a change of one resource, or of one name, changes few lines.
  */
 
 /** A value of a resource, or of the stack: the place, a tab, and the name and the value. */
@@ -73,7 +73,7 @@ function withPlaceholders(value: unknown, replaced: readonly Placeholder[]): unk
   return JSON.parse(text, (_, each) => (isObject(each) ? sorted(each) : each));
 }
 
-/** What many values contain, and its name. A value that does not follow a setting keeps its text. The outputs show every one. */
+/** Texts in many values, with their placeholders. A value that does not follow a setting keeps its text. The outputs show every one. */
 function placeholders(input: SettingsInput, baseUrl: unknown): Placeholder[] {
   const { stackName, senderEmail, table } = settingsOf(input);
   const tableArn = table && `arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/${table.name}`;
@@ -96,7 +96,7 @@ const byPlace = (lines: readonly Line[]) => Map.groupBy(lines, (line) => parts(l
 
 /**
  * Returns the lines under their places. A value that most resources of a type have is stated once for the type, if no resource
- * has several values of that name. Another resource states its own value, or that it has none.
+ * has several values of that name. Another resource states its own value, or that it lacks one.
  */
 export function written(lines: readonly Line[]): string {
   const resources = [...byPlace(lines)].map(([place, each]) => ({ place, texts: each.map((line) => parts(line)[1]) }));
