@@ -59,13 +59,12 @@ func main() {
 	for _, token := range []string{os.Getenv("TOKEN"), "no token"} {
 		active = append(active, must(client.VerifyTokenWithResponse(ctx, nil, VerifyToken{Token: token})).JSON200.Active)
 	}
-	printed, _ := json.Marshal(map[string]any{
+	fmt.Println(string(must(json.Marshal(map[string]any{
 		"published": published.Id,
 		"pushed":    pushed,
 		"listed":    listed,
 		"types":     slices.Compact(types),
 		"fields":    fields,
 		"active":    active,
-	})
-	fmt.Println(string(printed))
+	}))))
 }
