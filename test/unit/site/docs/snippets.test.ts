@@ -170,7 +170,7 @@ it('sets every variable of a command on the same page, and each name has one mea
     const commands = [...guide(name).matchAll(/```bash\n([\s\S]*?)```/g)].map(([, text = '']) => text).join('');
     return [...commands.matchAll(/"?\$([A-Z_]+)/g)].map(({ 1: variable = '', index }) => {
       const before = commands.slice(0, index);
-      const [, value] = before.match(new RegExp(`^(?:export )?${variable}=(.*)$`, 'm')) ?? [];
+      const [, value] = before.match(new RegExp(`^(?:export )?(?:\\w+=\\S+ )*${variable}=(.*)$`, 'm')) ?? [];
       return { name, variable, value };
     });
   });
