@@ -5,7 +5,16 @@ import { RUNNING_MS } from '../http/replay.ts';
 import type { Handlers } from '../http/serve.ts';
 import { checkQueue } from './connection-store.ts';
 import { endingOf, engines as enginesIn } from './engine-store.ts';
-import { type EngineRecord, engineResource, isChanging, isOver, renewedLease } from './engines.ts';
+import {
+  causesEvents,
+  type EngineChanges,
+  type EngineRecord,
+  engineResource,
+  isChanging,
+  isOver,
+  renewedLease,
+  withoutEvents,
+} from './engines.ts';
 import type { documentOperations } from './operations.ts';
 
 type EngineHandlers = Pick<Handlers<typeof documentOperations>, 'renewEngine' | 'closeEngine'>;
@@ -22,11 +31,10 @@ const changing = () =>
     { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   );
 
-/** Each connection that is opened can be lost, which publishes an event. The lease is renewed, so that no limit ends a healthy one. */
 const overBudget = (seconds: number) =>
   new Problem(
     'too_many_requests',
-    `Send the request again in ${seconds} s. The lease is renewed, but no connection was opened or closed, because the events of this project caused more deliveries than its limit.`,
+    `Send the request again in ${seconds} s. The lease is renewed and connections without \`lost\` are closed, but none was opened or reported as lost, because the events of this project caused more deliveries than its limit.`,
     undefined,
     { 'Retry-After': String(seconds) },
   );
@@ -40,21 +48,20 @@ export function engineHandlers({ table, clock, random, ...runtime }: Backend): E
   return {
     async renewEngine(request) {
       const { body, space, path, caller } = request;
-      const hasChanges = body.opened.length + body.closed.length > 0;
-      const waitSeconds = hasChanges ? caller.publishAfterSeconds : undefined;
-      const changeId = hasChanges && !waitSeconds ? newId() : undefined;
+      const waitSeconds = causesEvents(body) ? caller.publishAfterSeconds : undefined;
+      const changes = waitSeconds ? withoutEvents(body) : body;
+      const changeId = changes.opened.length + changes.closed.length > 0 ? newId() : undefined;
       const renewed = await renew(request, changeId);
       if (renewed instanceof Problem) return renewed;
-      if (waitSeconds) return overBudget(waitSeconds);
       const { record, seenAt } = renewed;
       if (changeId !== undefined) {
         try {
-          await change(request, record, seenAt);
+          await change(changes, record, seenAt);
         } finally {
           await engines.release(space, path.id, changeId).catch(() => {}); // otherwise the next request waits until this one has ended
         }
       }
-      return { body: engineResource(record) };
+      return waitSeconds ? overBudget(waitSeconds) : { body: engineResource(record) };
     },
 
     // A lease that has expired is lost, and its events are published.
@@ -87,14 +94,14 @@ export function engineHandlers({ table, clock, random, ...runtime }: Backend): E
     });
   }
 
-  async function change({ body }: RenewalRequest, record: EngineRecord, seenAt: number): Promise<void> {
+  async function change({ opened, closed }: EngineChanges, record: EngineRecord, seenAt: number): Promise<void> {
     const { id: engineId, session, projectId, environment, lastSeenAt: now } = record;
     const place = { engineId, session, projectId, environment };
-    const isLost = new Map(body.closed.map(({ id, lost = false }) => [id, lost]));
-    const opened = body.opened
+    const isLost = new Map(closed.map(({ id, lost = false }) => [id, lost]));
+    const remaining = opened
       .filter(({ id }) => isLost.get(id) !== false)
       .map(({ id, node_id: nodeId, document_key: documentKey, user }) => ({ id, nodeId, documentKey, user }));
-    await engines.open(place, opened, now);
+    await engines.open(place, remaining, now);
     const idsOf = (lost: boolean) => [...isLost].flatMap(([id, each]) => (each === lost ? [id] : []));
     await engines.close(place, idsOf(false));
     const lost = await engines.remaining(place, idsOf(true));

@@ -82,6 +82,19 @@ export const RenewEngine = named(
   ),
 );
 
+/** The changes of connections in one request. */
+export type EngineChanges = Pick<v.InferOutput<typeof RenewEngine>, 'opened' | 'closed'>;
+
+/** Whether changes publish events. Each connection that is opened can be lost. */
+export const causesEvents = ({ opened, closed }: EngineChanges): boolean =>
+  opened.length > 0 || closed.some(({ lost }) => lost);
+
+/** The changes that the budget of deliveries does not limit. Renewals are not limited either, so that no healthy lease ends. */
+export const withoutEvents = ({ closed }: EngineChanges): EngineChanges => ({
+  opened: [],
+  closed: closed.filter(({ lost }) => !lost),
+});
+
 export const EngineResource = resource('Engine', {
   engine_id: described(v.string(), 'Identifies the engine.'),
   lease_seconds: described(wholeNumber(), 'Seconds after which all connections are lost unless the lease is renewed.'),

@@ -69,6 +69,19 @@ describe('a connection of a project over its budget', () => {
     expect(outcome(await withoutEffect(scene, () => put('tablet')))).toEqual(limited);
   });
 
+  it('that has lapsed is reported, although it is not opened again', async () => {
+    const scene = await newScene();
+    const { admin, service } = scene;
+    const put = () => admin('PUT', '/v1/connections/tablet', { body: { node_id: 'n', lease_seconds: 10 } });
+    await put();
+    service.clock.skip(10_000); // the check has not run yet
+    await exceed(scene, SECONDS);
+    expect(outcome(await withoutEffect(scene, put))).toEqual(limited);
+    await service.clock.advance(1000);
+    const { body } = await admin('GET', '/v1/events?type=connection.lost');
+    expect(body.data.map((event: { data: object }) => event.data)).toMatchObject([{ connection_id: 'tablet' }]);
+  });
+
   it('of an engine is opened later, and the lease of the engine is renewed', async () => {
     const scene = await newScene();
     const { admin, service } = scene;
@@ -84,6 +97,29 @@ describe('a connection of a project over its budget', () => {
     expect((await expiry()) > before).toBe(true);
     service.clock.skip(SECONDS * 1000);
     expect((await put(opened)).status).toBe(200);
+  });
+
+  it('of an engine is closed without an event, also next to changes that wait', async () => {
+    const scene = await newScene();
+    const { admin, service } = scene;
+    const put = (body: object) => admin('PUT', '/v1/engines/own', { body: { lease_seconds: 900, ...body } });
+    const socket = (id: string) => ({ id, node_id: 'n' });
+    const ids = ['a', 'b', 'c', 'd'];
+    await put({ opened: ids.map(socket) });
+    await exceed(scene, SECONDS);
+    const stored = () =>
+      [...service.db.items()].flatMap(({ sk }) => /^own#.*#(\w+)$/.exec(String(sk))?.[1] ?? []).sort();
+    const mixed = { opened: [socket('e')], closed: [{ id: 'a', lost: true }, { id: 'b' }] };
+    expect((await put({ closed: [{ id: 'd' }] })).status).toBe(200);
+    expect(stored()).toEqual(['a', 'b', 'c']);
+    expect(outcome(await put(mixed))).toEqual(limited);
+    expect(outcome(await put({ closed: mixed.closed.slice(0, 1) }))).toEqual(limited);
+    expect(stored()).toEqual(['a', 'c']);
+    service.clock.skip(SECONDS * 1000);
+    expect((await put(mixed)).status).toBe(200);
+    expect(stored()).toEqual(['c', 'e']);
+    const { body } = await admin('GET', '/v1/events?type=connection.lost');
+    expect(body.data.map((event: { data: object }) => event.data)).toMatchObject([{ connection_id: 'a' }]);
   });
 });
 
