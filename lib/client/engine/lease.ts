@@ -38,15 +38,17 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
   let openedAt: string | undefined;
   let failures = 0;
   let timer: { at: number; handle: ReturnType<typeof setTimeout> } | undefined;
-  let running = Promise.resolve();
+  let running: Promise<void> | undefined;
   let isEnded = false;
   const path = `/v1/engines/${engineId}`;
   const periodMs = (1000 * leaseSeconds) / RENEWALS;
 
-  async function renew(): Promise<void> {
+  /** Returns whether the request had all changes. */
+  async function renew(): Promise<boolean> {
     const openings = [...opened.values()].slice(0, MAX_CHANGES);
-    const isComplete = openings.length === opened.size; // a connection must be opened before it is closed
-    const closings = isComplete ? [...closed.values()].slice(0, MAX_CHANGES - openings.length) : [];
+    const hasOpened = openings.length === opened.size; // a connection must be opened before it is closed
+    const closings = hasOpened ? [...closed.values()].slice(0, MAX_CHANGES - openings.length) : [];
+    const isComplete = hasOpened && closings.length === closed.size;
     const body = JSON.stringify({ lease_seconds: leaseSeconds, opened: openings, closed: closings });
     for (const { id } of openings) sent.add(id);
     const { response, text } = await send(access, 'PUT', path, { body, timeoutMs: Math.max(periodMs, MIN_TIMEOUT_MS) });
@@ -61,23 +63,26 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
       sent.delete(id);
     }
     // A lease that has expired starts again without its connections, which the service has reported.
-    if (openedAt !== undefined && opened_at !== openedAt)
-      for (const [id, connection] of open) if (!openings.includes(connection)) opened.set(id, connection);
+    const isNew = openedAt !== undefined && opened_at !== openedAt;
+    if (isNew) for (const [id, connection] of open) if (!openings.includes(connection)) opened.set(id, connection);
     openedAt = opened_at;
+    return isComplete && !isNew;
   }
 
   async function run(): Promise<void> {
     try {
-      await renew();
-      if (failures > 0) log('The lease of the engine is renewed again.');
+      const isComplete = await renew();
+      if (failures > 0) log('Requests for the lease of the engine succeed again.');
       failures = 0;
-      if (opened.size + closed.size > 0) schedule(0);
-      else if (open.size > 0) schedule(periodMs);
+      if (!isComplete) schedule(0);
+      else if (open.size + opened.size + closed.size > 0) schedule(waitMs());
     } catch (error) {
       const { message, retryAfterSeconds } = error as Error & { retryAfterSeconds?: number };
-      if (failures++ === 0) log(`The lease of the engine is not renewed, which is repeated: ${message}`);
+      if (failures++ === 0) log(`A request for the lease of the engine is repeated: ${message}`);
       const backoffMs = 1000 * (retryAfterSeconds ?? 2 ** Math.min(failures, 6) * (0.25 + Math.random() / 4));
       schedule(Math.min(backoffMs, periodMs));
+    } finally {
+      running = undefined;
     }
   }
 
@@ -88,16 +93,19 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
     clearTimeout(timer?.handle);
     const start = () => {
       timer = undefined;
-      running = running.then(run);
+      running = run();
     };
     timer = { at, handle: setTimeout(start, afterMs) };
   }
 
-  /** The first connection starts the lease. Later changes wait for the next renewal, unless they fill a request. */
-  const changed = (): void =>
-    schedule(
-      opened.size + closed.size >= MAX_CHANGES ? 0 : Math.min(openedAt === undefined ? 100 : periodMs, periodMs),
-    );
+  /** Changes wait for the next renewal, unless they fill a request. */
+  const waitMs = (): number => (opened.size + closed.size >= MAX_CHANGES ? 0 : periodMs);
+
+  /** The first connection starts the lease. After a request in progress or a failure, the next request is scheduled anyway. */
+  function changed(): void {
+    if (running || failures > 0) return;
+    schedule(openedAt === undefined ? Math.min(100, waitMs()) : waitMs());
+  }
 
   return {
     open(connection: OpenConnection): void {

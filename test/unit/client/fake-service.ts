@@ -15,7 +15,7 @@ interface Sent {
 /** The operations that an engine calls, behind `fetch`, with one signing key. `fate` can replace the response to a request. */
 export async function fakeService({
   cacheSeconds = 10,
-  fate = (_: Sent): Response | undefined | Promise<never> => undefined,
+  fate = (_: Sent): Response | undefined | Promise<Response | undefined> => undefined,
 } = {}) {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true });
   const { x = '' } = await exportJWK(publicKey);

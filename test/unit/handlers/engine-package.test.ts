@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { update } from '../../../lib/aws/expressions.ts';
+import { itemKey } from '../../../lib/aws/items.ts';
 import { engineLease } from '../../../lib/client/engine/lease.ts';
 import { tokenVerifier } from '../../../lib/client/token-verifier.ts';
 import { listed, mint } from '../../support/documents.ts';
@@ -23,6 +25,10 @@ const accessOf = (client: Client, credential: string) => ({
     });
   },
 });
+
+/** The connections that were reported as lost. */
+const lostIn = async (client: Client): Promise<string[]> =>
+  (await listed(client, '/v1/events?type=connection.lost')).map(({ data }) => data.connection_id).sort();
 
 /** Lets time pass for the service and for the package. */
 async function pass(seconds: number): Promise<void> {
@@ -59,8 +65,7 @@ describe('the npm package', () => {
       leaseSeconds: 60,
       log: (message) => log.push(message),
     });
-    const lost = async () =>
-      (await listed(admin, '/v1/events?type=connection.lost')).map(({ data }) => data.connection_id).sort();
+    const lost = () => lostIn(admin);
     for (const id of ['a', 'b', 'c', 'd'])
       lease.open({ id, node_id: 'engine', document_key: 'org:acme:a', user: `user-${id}` });
     await pass(300);
@@ -80,5 +85,36 @@ describe('the npm package', () => {
     await service.clock.advance(120_000);
     expect(await lost()).toEqual(['a', 'c', 'c', 'd']);
     expect(log).toEqual([]);
+  });
+
+  it('keeps the lease of a project over its budget of deliveries, and sends each change once the budget allows it', async () => {
+    const { admin, adminKey, id: projectId } = await service.project();
+    const log: string[] = [];
+    const lease = engineLease({
+      ...accessOf(admin, adminKey),
+      engineId: 'engine-1',
+      leaseSeconds: 60,
+      log: (message) => log.push(message),
+    });
+    const lost = () => lostIn(admin);
+    const open = (...ids: string[]) => {
+      for (const id of ids) lease.open({ id, node_id: 'engine' });
+    };
+    open('lost', 'clean', 'kept');
+    await pass(1);
+    const deliveriesUsedUntil = service.clock.now() + 60_000 + 300_000;
+    await service.table.write([update(itemKey.project(projectId), { deliveriesUsedUntil })]);
+    lease.close('lost', true);
+    lease.close('clean', false);
+    open('late', 'short');
+    await pass(12);
+    lease.close('short', false);
+    await pass(270);
+    expect(await lost()).toEqual([]);
+    await pass(30);
+    expect(await lost()).toEqual(['lost']);
+    expect(log).toEqual([expect.stringContaining('caused more deliveries'), expect.stringContaining('again')]);
+    await service.clock.advance(120_000); // the package does not run
+    expect(await lost()).toEqual(['kept', 'late', 'lost']);
   });
 });

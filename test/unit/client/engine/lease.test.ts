@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
 const connection = (id: string): OpenConnection => ({ id, node_id: 'n', document_key: 'org:a', user: `user of ${id}` });
 
-type Status = number | 'lost' | 'down' | 'page';
+type Status = number | 'lost' | 'down' | 'page' | 'slow';
 
 /** A lease of 60 s, and the requests that it sent. `status` replaces the responses, and `lost` loses one after it had its effect. */
 async function leased({ status = 200 as Status, retryAfter = '' } = {}) {
@@ -16,6 +16,7 @@ async function leased({ status = 200 as Status, retryAfter = '' } = {}) {
   const service = await fakeService({
     fate() {
       if (state.status === 200 || state.status === 204) return undefined;
+      if (state.status === 'slow') return new Promise((resolve) => setTimeout(resolve, 1000, undefined));
       if (state.status === 'page') return new Response('<h1>Login</h1>');
       if (typeof state.status === 'string') throw new TypeError('fetch failed');
       return new Response('{"code":"too_many_requests","detail":"Wait."}', {
@@ -106,12 +107,12 @@ describe('the lease of an engine', () => {
     await pass(40);
     expect(sent().length).toBeGreaterThan(4);
     expect(log).toEqual([expect.stringMatching(reason)]);
-    expect(log[0]).toMatch(/^The lease of the engine is not renewed, which is repeated: /);
+    expect(log[0]).toMatch(/^A request for the lease of the engine is repeated: /);
     state.status = 200;
     service.sent.length = 0;
     await pass(10);
     expect(sent()[0]).toEqual(['PUT', 'e1', 1, [{ id: 'a', lost: true }]]);
-    expect(log[1]).toBe('The lease of the engine is renewed again.');
+    expect(log[1]).toBe('Requests for the lease of the engine succeed again.');
   });
 
   it('is renewed in time although the service asks for a long wait', async () => {
@@ -123,6 +124,44 @@ describe('the lease of an engine', () => {
     state.status = 200;
     await pass(11);
     expect(sent().length).toBeGreaterThan(3);
+  });
+
+  it('sends one request at a time, and the changes during a request with the next renewal', async () => {
+    const { lease, sent } = await leased({ status: 'slow' });
+    for (let i = 0; i < 10; i++) {
+      lease.open(connection(`c${i}`));
+      await pass(0.2);
+    }
+    await pass(8);
+    expect(sent()).toEqual([['PUT', 'e1', 1, []]]);
+    await pass(2);
+    expect(sent().slice(1)).toEqual([['PUT', 'e1', 9, []]]);
+    const ids = Array.from({ length: 700 }, (_, i) => `d${i}`);
+    for (const id of ids) {
+      lease.open(connection(id));
+      await pass(0.01);
+    }
+    await pass(12);
+    expect(sent().slice(2)).toEqual([
+      ['PUT', 'e1', 500, []],
+      ['PUT', 'e1', 200, []],
+    ]);
+  });
+
+  it('waits after a failure, however many changes there are', async () => {
+    const { lease, sent, state, service } = await leased({ retryAfter: '30' });
+    lease.open(connection('a'));
+    await pass(1);
+    state.status = 429;
+    for (let i = 0; i < 1000; i++) {
+      lease.open(connection(`c${i}`));
+      await pass(0.03);
+    }
+    expect(sent().length).toBeLessThan(6);
+    state.status = 200;
+    service.sent.length = 0;
+    await pass(11);
+    expect(sent()).toEqual(Array(2).fill(['PUT', 'e1', 500, []]));
   });
 
   it('contains every open connection again after it has expired, however many', async () => {
