@@ -1,27 +1,16 @@
 import { Counter, ImmutableString, Repo } from '@automerge/automerge-repo';
 import { NodeFSStorageAdapter } from '@automerge/automerge-repo-storage-nodefs';
 import { documentSync } from '@document-sync-service/client/automerge';
+import { events, log, recording } from './recorder.mjs';
 
 /*
  * Changes a document of an automerge-repo that is restarted before each change, and prints what the service receives of it, what the log says
  * and what is stored.
  */
-const events = [];
-const log = [];
 let url;
 
 async function change(act, options = {}) {
-  const sync = documentSync({
-    baseUrl: 'https://api.example.com',
-    credential: 'key',
-    directory: './document-sync',
-    log: (message) => log.push(message),
-    fetch: async (address, { body }) => {
-      if (String(address).endsWith('/v1/events/batch')) events.push(...JSON.parse(body).events);
-      return new Response('{}', { status: 202 });
-    },
-    ...options,
-  });
+  const sync = documentSync({ ...recording, ...options });
   await sync.ready();
   const repo = new Repo({ storage: new NodeFSStorageAdapter('automerge'), shareConfig: sync.shareConfig });
   sync.start({ repo, sockets: { on() {} }, network: { sockets: {} } });

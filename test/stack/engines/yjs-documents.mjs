@@ -4,28 +4,17 @@ import { Hocuspocus } from '@hocuspocus/server';
 import { TiptapTransformer } from '@hocuspocus/transformer';
 import StarterKit from '@tiptap/starter-kit';
 import * as Y from 'yjs';
+import { events, log, recording } from './recorder.mjs';
 
 /*
  * Changes documents of a Hocuspocus server that stores them in memory, restarts it before each change, and prints what the service receives of
  * each document, what the log says and what is stored.
  */
 const states = new Map();
-const events = [];
-const log = [];
 
 /** Without `act`, it only loads the document. */
 async function change(name, act, options = {}) {
-  const sync = documentSync({
-    baseUrl: 'https://api.example.com',
-    credential: 'key',
-    directory: './document-sync',
-    log: (message) => log.push(message),
-    fetch: async (url, { body }) => {
-      if (String(url).endsWith('/v1/events/batch')) events.push(...JSON.parse(body).events);
-      return new Response('{}', { status: 202 });
-    },
-    ...options,
-  });
+  const sync = documentSync({ ...recording, ...options });
   const database = new Database({
     fetch: async ({ documentName }) => states.get(documentName) ?? null,
     store: async ({ documentName, state }) => void states.set(documentName, state),
