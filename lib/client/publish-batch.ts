@@ -91,11 +91,12 @@ export function retryAfterOf({ headers }: Response): number | undefined {
 export const reasonOf = (status: number, problem: Rejection | null | undefined): string =>
   problem?.code ? `${status} ${problem.code}: ${problem.detail}` : `${status} without a problem document`;
 
-function problemIn(text: string): Rejection | null {
+/** The problem document of an unsuccessful response, or `null` for the text of a proxy. */
+export function problemIn(text: string): Rejection | null {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // the response of a proxy
+    return null;
   }
 }
 

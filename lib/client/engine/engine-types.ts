@@ -36,6 +36,6 @@ export interface Engine {
    * document is deleted. Call it after each store, and for each document that your engine loads: without a difference, nothing happens.
    */
   saved(documentKey: string, fields: object | null): Promise<void>;
-  /** Publishes for at most 10 seconds, and closes all connections without events. The rest is published after the next start. */
+  /** Publishes for at most 10 seconds, and closes the open connections without events. The rest is published after the next start. */
   close(): Promise<void>;
 }

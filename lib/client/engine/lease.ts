@@ -1,5 +1,5 @@
 import type { Access } from '../access.ts';
-import { reasonOf, retryAfterOf, send } from '../publish-batch.ts';
+import { problemIn, reasonOf, retryAfterOf, send } from '../publish-batch.ts';
 
 /** A connection as the service reports it in `connection.lost`. */
 export interface OpenConnection {
@@ -43,6 +43,13 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
   const path = `/v1/engines/${engineId}`;
   const periodMs = (1000 * leaseSeconds) / RENEWALS;
 
+  async function request(method: string, options: { body?: string; timeoutMs: number }): Promise<string> {
+    const { response, text } = await send(access, method, path, options);
+    if (response.ok) return text;
+    const error = new Error(reasonOf(response.status, problemIn(text)));
+    throw Object.assign(error, { retryAfterSeconds: retryAfterOf(response) });
+  }
+
   /** Returns whether the request had all changes. */
   async function renew(): Promise<boolean> {
     const openings = [...opened.values()].slice(0, MAX_CHANGES);
@@ -51,11 +58,7 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
     const isComplete = hasOpened && closings.length === closed.size;
     const body = JSON.stringify({ lease_seconds: leaseSeconds, opened: openings, closed: closings });
     for (const { id } of openings) sent.add(id);
-    const { response, text } = await send(access, 'PUT', path, { body, timeoutMs: Math.max(periodMs, MIN_TIMEOUT_MS) });
-    if (!response.ok) {
-      const error = new Error(reasonOf(response.status, problemIn(text)));
-      throw Object.assign(error, { retryAfterSeconds: retryAfterOf(response) });
-    }
+    const text = await request('PUT', { body, timeoutMs: Math.max(periodMs, MIN_TIMEOUT_MS) });
     const { opened_at } = JSON.parse(text) as { opened_at: string }; // throws for the page of a proxy
     for (const { id } of openings) opened.delete(id);
     for (const { id } of closings) {
@@ -83,6 +86,15 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
       schedule(Math.min(backoffMs, periodMs));
     } finally {
       running = undefined;
+    }
+  }
+
+  async function reportLost(): Promise<void> {
+    const lost = () => [...closed.values()].filter((each) => each.lost).length;
+    try {
+      while (lost() > 0) await renew();
+    } catch (error) {
+      log(`${lost()} lost connections are not reported: ${(error as Error).message}`);
     }
   }
 
@@ -120,23 +132,16 @@ export function engineLease({ engineId, leaseSeconds, log, ...access }: LeaseOpt
       else closed.set(id, { id, ...(isLost && { lost: true }) });
       changed();
     },
-    /** Closes all connections and the lease, without events. */
+    /** Closes all connections and the lease. Only connections that were lost before are reported. */
     async end(): Promise<void> {
       isEnded = true;
       clearTimeout(timer?.handle);
       await running;
+      await reportLost();
       if (openedAt === undefined) return;
-      await send(access, 'DELETE', path, { timeoutMs: MIN_TIMEOUT_MS }).catch(({ message }) =>
+      await request('DELETE', { timeoutMs: MIN_TIMEOUT_MS }).catch(({ message }) =>
         log(`The lease of the engine is not closed: ${message}`),
       );
     },
   };
-}
-
-function problemIn(text: string) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -197,6 +197,30 @@ describe('the lease of an engine', () => {
     expect(sent()).toEqual([['PUT', 'e1', 1, [{ id: 'a' }]]]);
   });
 
+  it('reports connections that were lost before the end of the engine', async () => {
+    const { lease, log, sent } = await leased();
+    for (let i = 0; i < 600; i++) lease.open(connection(`c${i}`));
+    lease.close('c0', true);
+    await lease.end();
+    expect(sent()).toEqual([
+      ['PUT', 'e1', 500, []],
+      ['PUT', 'e1', 100, [{ id: 'c0', lost: true }]],
+      ['DELETE', 'e1', undefined, undefined],
+    ]);
+    const other = await leased();
+    other.lease.open(connection('a'));
+    await pass(1);
+    other.lease.close('a', true);
+    other.state.status = 429;
+    await other.lease.end();
+    expect(other.sent().map(([method]) => method)).toEqual(['PUT', 'PUT', 'DELETE']);
+    expect(other.log).toEqual([
+      '1 lost connections are not reported: 429 too_many_requests: Wait.',
+      'The lease of the engine is not closed: 429 too_many_requests: Wait.',
+    ]);
+    expect(log).toEqual([]);
+  });
+
   it('is closed by the end of the engine, also if that fails', async () => {
     const { lease, log, sent, state } = await leased();
     lease.open(connection('a'));
