@@ -37,6 +37,10 @@ export function cycles(table: Table) {
       return taken?.item as CycleRecord | undefined;
     },
 
+    async get(space: Space, syncId: string): Promise<CycleRecord | undefined> {
+      return (await table.get(itemKey.sync(space, syncId))) as CycleRecord | undefined;
+    },
+
     /** Stores the event of the end, once per cycle. */
     async complete(space: Space, syncId: string, owner: string, event: StoredEvent): Promise<void> {
       const expires = timeToLive(event.at + EVENT_RETENTION_MS);

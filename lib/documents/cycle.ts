@@ -22,7 +22,10 @@ export const Cycle = v.strictObject({
   syncId: v.string(),
   /** When the name was first used. The results of pushes expire some time after it. */
   namedAt: v.number(),
-  /** The epoch of the table. A cycle does not continue in another one, which can lack what earlier pages contained. */
+  /**
+   * The epoch of the table. In another one, a cycle can only repeat or finish its pushes. It returns no more changes, because the
+   * table can lack what earlier pages contained.
+   */
   epoch: v.number(),
   /** When this run of the cycle started. */
   startedAt: v.number(),

@@ -63,13 +63,15 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
       const pushed = await push(request, cycle, { isRepeatable: isNamed, isRepeated });
       if (pushed instanceof Problem) return pushed;
       const { results, bytes } = pushed;
+      const isOutdated = cycle.epoch !== (await table.epoch());
       // A token with only `write` receives no changes.
-      const { changes, next, walked } = may(caller, 'read')
-        ? await pull(documents, cycle, pullOf(request, patterns, MAX_PAGE_BYTES - bytes))
-        : { changes: [], next: undefined, walked: 0 };
+      const { changes, next, walked } =
+        may(caller, 'read') && !isOutdated
+          ? await pull(documents, cycle, pullOf(request, patterns, MAX_PAGE_BYTES - bytes))
+          : { changes: [], next: undefined, walked: 0 };
       const soFar = afterCyclePage(cycle, { results, changes, walked, next });
       const response = { sync_id: cycle.syncId, results, changes };
-      if (next === undefined) {
+      if (next === undefined && !isOutdated) {
         if (may(caller, 'write')) await complete(request, soFar);
         const checkpoint = may(caller, 'read') ? await checkpointFor(request, soFar) : null;
         return { body: { ...response, cursor: null, has_more: false, checkpoint } };
@@ -85,7 +87,19 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
     const { cursor, since } = request.body;
     if (cursor !== undefined) return continued(request, cursor);
     const checkpoint = since === undefined ? undefined : await openCheckpoint(request, since);
-    return checkpoint instanceof Problem ? checkpoint : started(request, checkpoint);
+    if (checkpoint instanceof Problem) return checkpoint;
+    return (await isRejected(request, checkpoint)) ? resyncRequired() : started(request, checkpoint);
+  }
+
+  /**
+   * Whether a restore made a checkpoint useless, and the request pushes nothing that can have taken effect before. A repeat with
+   * pushes returns their results first, because a client that sends them in another cycle would apply them twice. The next page
+   * of its cycle is rejected.
+   */
+  async function isRejected({ body, caller, space }: SyncRequest, checkpoint: Checkpoint | undefined): Promise<boolean> {
+    if (checkpoint === undefined || checkpoint.epoch === (await table.epoch())) return false;
+    if (body.push.length === 0 || !claimsName(caller, body.sync_id)) return true;
+    return (await cycles.get(space, body.sync_id)) === undefined;
   }
 
   async function started(request: SyncRequest, checkpoint: Checkpoint | undefined): Promise<Begun | Problem> {
@@ -95,7 +109,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
     const first = {
       syncId: name ?? sortableId('syn', startedAt, random),
       namedAt: startedAt,
-      epoch: await table.epoch(),
+      epoch: checkpoint?.epoch ?? (await table.epoch()),
     };
     const owner = ownerIn(request);
     const taken = claimsName(caller, name) ? await cycles.begin(space, name, { owner, namedAt: startedAt }) : undefined;
@@ -111,7 +125,8 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
     if ('violations' in checked || (body.sync_id !== undefined && body.sync_id !== checked.value.syncId))
       return new Problem('invalid_cursor', 'Start the cycle again without a cursor.');
     const [cycle, now] = [checked.value, clock()];
-    if (cycle.epoch !== (await table.epoch())) return resyncRequired();
+    const isOutdated = cycle.epoch !== (await table.epoch());
+    if (isOutdated && (body.push.length === 0 || !canPush(cycle, now))) return resyncRequired();
     if (body.push.length > 0 && !canPush(cycle, now)) return otherCycle();
     return { cycle: withShorterWalk(cycle, now), isRepeated: true };
   }
@@ -124,7 +139,7 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
         'invalid_cursor',
         'Pass checkpoint exactly as you received it, for the same patterns, or start again without since.',
       );
-    return checked.value.epoch === (await table.epoch()) ? checked.value : resyncRequired();
+    return checked.value;
   }
 
   async function checkpointFor(request: SyncRequest, cycle: Cycle): Promise<string> {

@@ -103,11 +103,7 @@ describe('a checkpoint', () => {
     for (const key of ['a', 'c']) await put(client, key, { n: 1 });
     const since = checkpointOf(await sync(client));
     const { cursor } = (await sync(project.admin, { limit: 1 })).body;
-    const { items, ...snapshot } = await service.snapshot();
-    const others = items.filter(({ pk }) => pk !== LAYOUT_KEY.pk);
-    const from = { ...snapshot, items: [...others, { ...LAYOUT_KEY, layout: LAYOUT, epoch: 7 }] };
-    const restored = memoryService({ from });
-    client = restored.as(project.adminKey);
+    client = (await restored()).as(project.adminKey);
     for (const { status, body } of [await resume(since), await sync(client, { cursor })]) {
       expect([status, body.code]).toEqual([409, 'resync_required']);
       expect(body.detail).toMatch(/without since and cursor/);
@@ -121,4 +117,52 @@ describe('a checkpoint', () => {
     expect((await put(client, 'b', { n: 1 })).body.revision).toBe(revision + 1);
     expect((await resume(checkpoint, { pattern: 'a' })).status).toBe(200);
   });
+
+  describe('of an earlier epoch', () => {
+    const push = [{ op: 'patch', document_key: 'a', base_revision: 1, fields: { n: 2 } }];
+    const named = { sync_id: 'cycle-1', pattern: 'a', push };
+
+    beforeEach(async () => {
+      client = project.admin;
+      await put(client, 'a', { n: 1 });
+    });
+
+    it('is rejected together with pushes that had no effect', async () => {
+      const since = checkpointOf(await sync(client, { pattern: 'a' }));
+      client = (await restored()).as(project.adminKey);
+      expect(code(await resume(since, named))).toEqual([409, 'resync_required']);
+      expect((await client('GET', '/v1/documents/a')).body.revision).toBe(1);
+    });
+
+    it('does not hide the results of a repeated push, and does not apply it again', async () => {
+      const since = checkpointOf(await sync(client, { pattern: 'a' }));
+      const first = await resume(since, named);
+      client = (await restored()).as(project.adminKey);
+      await put(client, 'a', { n: 3 });
+      const again = await resume(since, named);
+      expect(again.body).toMatchObject({ results: first.body.results, changes: [], checkpoint: null, has_more: true });
+      expect((await client('GET', '/v1/documents/a')).body.fields).toEqual({ n: 3 });
+      const next = await resume(since, { ...named, push: [], cursor: again.body.cursor });
+      expect(code(next)).toEqual([409, 'resync_required']);
+    });
+
+    it('lets a later page push, once, and return its results', async () => {
+      await put(client, 'b', {});
+      const { cursor } = (await sync(client, { limit: 1 })).body;
+      const page = { limit: 1, push, cursor };
+      const first = await sync(client, page);
+      client = (await restored()).as(project.adminKey);
+      await put(client, 'a', { n: 3 });
+      const again = await sync(client, page);
+      expect(again.body).toMatchObject({ results: first.body.results, changes: [], has_more: true });
+      expect((await client('GET', '/v1/documents/a')).body.fields).toEqual({ n: 3 });
+    });
+  });
 });
+
+/** The service after a restore to the present state. */
+async function restored() {
+  const { items, ...snapshot } = await service.snapshot();
+  const others = items.filter(({ pk }) => pk !== LAYOUT_KEY.pk);
+  return memoryService({ from: { ...snapshot, items: [...others, { ...LAYOUT_KEY, layout: LAYOUT, epoch: 7 }] } });
+}
