@@ -10,7 +10,10 @@ export function examined<const Item extends v.GenericSchema>(item: Item, max = N
   const run = (dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) => {
     const { value: input } = dataset;
     if (!Array.isArray(input)) return array['~run'](dataset, config);
-    if (input.length > max) return { typed: true, value: input }; // the length is a violation
+    if (input.length > max) {
+      const tooLong = v.maxLength(max, `must have at most ${max} entries`)['~run']({ typed: true, value: input }, config);
+      return { ...tooLong, typed: false }; // no check may rely on items that were not validated
+    }
     const value: unknown[] = [];
     const issues: v.BaseIssue<unknown>[] = [];
     let typed = true;
@@ -45,7 +48,7 @@ export const uniqueList = <const Item extends v.GenericSchema<string, string>>(
   v.pipe(
     list(item, min, max),
     v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed || dataset.value.length > max) return;
+      if (!dataset.typed) return;
       const input = dataset.value;
       const seen = new Set<string>();
       for (const [key, value] of input.entries()) {

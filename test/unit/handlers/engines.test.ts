@@ -200,6 +200,12 @@ describe('a connection of an engine', () => {
       'must have at most 500 entries',
     ],
     [
+      'more than 500 entries that are no objects',
+      { opened: Array<never>(501).fill(null as never) },
+      'opened',
+      'must have at most 500 entries',
+    ],
+    [
       'more than 500 changes in both lists',
       {
         opened: sockets(...Array.from({ length: 400 }, (_, i) => `a${i}`)),
