@@ -11,7 +11,9 @@ export function examined<const Item extends v.GenericSchema>(item: Item, max = N
     const { value: input } = dataset;
     if (!Array.isArray(input)) return array['~run'](dataset, config);
     if (input.length > max) {
-      const tooLong = v.maxLength(max, `must have at most ${max} entries`)['~run']({ typed: true, value: input }, config);
+      const tooLong = v
+        .maxLength(max, `must have at most ${max} entries`)
+        ['~run']({ typed: true, value: input }, config);
       return { ...tooLong, typed: false }; // no check may rely on items that were not validated
     }
     const value: unknown[] = [];

@@ -96,7 +96,10 @@ export function syncHandlers(backend: Backend): Pick<Handlers<typeof documentOpe
    * pushes returns their results first, because a client that sends them in another cycle would apply them twice. The next page
    * of its cycle is rejected.
    */
-  async function isRejected({ body, caller, space }: SyncRequest, checkpoint: Checkpoint | undefined): Promise<boolean> {
+  async function isRejected(
+    { body, caller, space }: SyncRequest,
+    checkpoint: Checkpoint | undefined,
+  ): Promise<boolean> {
     if (checkpoint === undefined || checkpoint.epoch === (await table.epoch())) return false;
     if (body.push.length === 0 || !claimsName(caller, body.sync_id)) return true;
     return (await cycles.get(space, body.sync_id)) === undefined;
