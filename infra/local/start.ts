@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
-import { LAYOUT, LAYOUT_KEY } from '../../lib/deployment.ts';
 import { generateSecret } from '../../lib/webhooks/signing.ts';
 import { onPath, UserError } from '../user-error.ts';
 import type { Arguments } from './arguments.ts';
@@ -14,7 +11,7 @@ import { openExclusively } from './exclusive-file.ts';
 import { createDirectory, openKept } from './kept.ts';
 import { requireFreePort } from './ports.ts';
 import { defaultDatabase, startDatabase } from './services/database.ts';
-import { dynamoDbClient } from './services/dynamodb.ts';
+import { requireLayout } from './services/table.ts';
 import { type LocalStack, startStack } from './stack.ts';
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -64,15 +61,6 @@ export async function start(options: Arguments): Promise<void> {
   writeStackFile(directory, stack, demo);
   say(welcome(stack, demo, speed, logFile));
   if (!lock) say(`\nCommands use the stack that was started first. For this one, pass --directory ${directory}`);
-}
-
-/** Throws if another release wrote the kept table. */
-async function requireLayout(endpoint: string, TableName: string, directory: string): Promise<void> {
-  const client = dynamoDbClient(endpoint);
-  const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall(LAYOUT_KEY) }));
-  client.destroy();
-  if (Item?.layout?.N !== String(LAYOUT))
-    throw new UserError(`The kept table has a different layout. Delete ${directory}, or start without --keep.`);
 }
 
 function writeStackFile(directory: string, stack: LocalStack, { project, keys, webhook_secret }: Demo): void {

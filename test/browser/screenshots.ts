@@ -4,7 +4,7 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { chromium } from 'playwright-core';
 import { assemble } from '../../infra/local/assembly.ts';
-import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient } from '../../infra/local/services/table.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
 import { itemKey, statusIndexEntry } from '../../lib/aws/items.ts';
 import type { Attempt } from '../../lib/deliveries/attempt.ts';

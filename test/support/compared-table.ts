@@ -6,7 +6,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '../../infra/local/memory/requests.ts';
 import { schemaOf } from '../../infra/local/memory/schema.ts';
 import { MemoryDynamoDb } from '../../infra/local/memory/table.ts';
-import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient } from '../../infra/local/services/table.ts';
 import { databaseEndpoint } from './database.ts';
 import { TABLE } from './dynamodb-table.ts';
 

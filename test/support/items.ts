@@ -1,5 +1,5 @@
 import { type AttributeValue, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient } from '../../infra/local/services/table.ts';
 
 export type Items = Record<string, AttributeValue>[];
 

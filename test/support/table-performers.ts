@@ -1,5 +1,5 @@
 import { CreateTableCommand, DescribeTableCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { dynamoDbClient } from '../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient } from '../../infra/local/services/table.ts';
 import type { LocalStack } from '../../infra/local/stack.ts';
 import { afterFile } from './after-file.ts';
 import { databaseEndpoint } from './database.ts';

@@ -1,5 +1,5 @@
 import { REGION, Template } from '../template.ts';
-import { dynamoDbProxy, openTable } from './dynamodb.ts';
+import { dynamoDbProxy } from './dynamodb.ts';
 import { Endpoints } from './endpoints.ts';
 import { LocalIam } from './iam.ts';
 import { createBuckets, s3Service } from './s3.ts';
@@ -9,6 +9,7 @@ import { Signal } from './signal.ts';
 import type { LocalQueue } from './sqs.ts';
 import { createQueues, sqsService } from './sqs-service.ts';
 import { createState, type State } from './state.ts';
+import { openTable } from './table.ts';
 
 export interface ServicesOptions {
   /** The output directory of `cdk synth`. */

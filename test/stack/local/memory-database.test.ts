@@ -8,7 +8,7 @@ import { MemoryDatabase } from '../../../infra/local/memory/database.ts';
 import { schemaOf } from '../../../infra/local/memory/schema.ts';
 import { startMemoryDatabase } from '../../../infra/local/memory/server.ts';
 import { MemoryDynamoDb } from '../../../infra/local/memory/table.ts';
-import { dynamoDbClient, openTable } from '../../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient, openTable } from '../../../infra/local/services/table.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { HOUR_MS } from '../../memory/contracts/builders.ts';
 import { afterFile, temporaryDirectory } from '../../support/after-file.ts';

@@ -1,7 +1,7 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, inject, it } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
-import { dynamoDbClient } from '../../../infra/local/services/dynamodb.ts';
+import { dynamoDbClient } from '../../../infra/local/services/table.ts';
 import { createState } from '../../../infra/local/services/state.ts';
 import { synthesize } from '../../../infra/local/synthesize.ts';
 import { unvalidated } from '../../infra/synth.ts';
