@@ -36,7 +36,7 @@ export const ADVICE: Readonly<Record<ProblemCode, string>> = {
     'Every operation has a limit for its body, which the API reference and `detail` state: 16 KiB, 64 KiB or 1 MiB. Documents have at most 128 KiB and 1,000 fields, and events at most 256 KiB.',
   unsupported_media_type: 'Send bodies with `Content-Type: application/json`.',
   too_many_requests:
-    'The API has a rate limit. A project also has a limit of deliveries, in which each event counts once for every subscribed webhook. Over it, requests that publish events return this code. Nothing was changed. Send the request again after the number of seconds in `Retry-After`.',
+    'The API has a rate limit. A project also has a limit of deliveries, in which each event counts once for every subscribed webhook. Over it, requests that publish events return this code. Nothing was changed, except that `PUT /v1/engines/{id}` renews the lease, and `detail` says which of its changes were made. Send the request again after the number of seconds in `Retry-After`.',
   internal_error:
     'An internal failure occurred, and the request may have taken effect. Send it again, a write with the same `Idempotency-Key`. You do not have to wait. Give the `request_id` to the operator.',
   unavailable:
