@@ -1,7 +1,9 @@
 import type { Email } from '../aws/email.ts';
 import { type EmailContext, emailOf, emailTime, escapeHtml, type Part } from '../emails/compose.ts';
-import { inert, inertSubject } from '../emails/inert.ts';
+import type { Line } from '../emails/email-budget.ts';
+import { inert, inertSubject, inertUrl } from '../emails/inert.ts';
 import type { StoredEvent } from '../events/event.ts';
+import { charactersOf } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { WebhookState } from '../webhooks/webhook-emails.ts';
 import type { Attempt } from './attempt.ts';
@@ -64,14 +66,14 @@ export function notificationOf(
   const { subject, intro, steps } = CONTENTS[what](failing);
   const { webhook, event, attempts } = failing;
   const excerpt = inert(attempts.at(-1)?.excerpt ?? '');
-  const page = `/${webhook.environment}/webhooks/${webhook.id}`;
+  const page = pageOf(webhook);
   return emailOf({
     ...context,
     to,
     subject: `${subject}: ${inertSubject(webhook.description ?? '') || webhook.id}`,
     paragraphs: [
       intro,
-      table([['Project', inert(context.project.name)], ...factsOf(failing)]),
+      table(factsOf(context, failing)),
       ...(excerpt ? [responseBody(excerpt)] : []),
       nextSteps(steps),
     ],
@@ -81,6 +83,8 @@ export function notificationOf(
     ],
   });
 }
+
+const pageOf = ({ id, environment }: WebhookRecord): string => `/${environment}/webhooks/${id}`;
 
 type Fact = readonly [name: string, value: string];
 
@@ -108,25 +112,33 @@ const nextSteps = (steps: readonly string[]): Part => ({
 /** Marks each line of the response, so that it does not look like a part of the email. */
 const quote = (text: string): string => text.replace(/^/gm, '> ');
 
-/** The maximum length of a host in a line, because a project stores a line for each of its webhooks. */
-const MAX_HOST = 60;
+/** The maximum length of a description and of a host in a line, because a project stores a line for each of its webhooks. */
+const MAX_NAME = 60;
 
-/** The line of a summary about a webhook. */
-export function summaryLine({ webhook, attempts }: Failing, what: WebhookState): string {
-  const { id, environment, url } = webhook;
+/** The line of a summary about a webhook. Its link contains the id. */
+export function summaryLine({ webhook, attempts }: Failing, what: WebhookState): Line {
+  const { id, environment, url, description } = webhook;
+  const name =
+    inert(
+      charactersOf(description ?? '')
+        .slice(0, MAX_NAME)
+        .join(''),
+    ) || id;
   const last = attempts.at(-1);
   const since = last ? `, last attempt on ${emailTime(last.at)}` : '';
-  return `Webhook ${what}: ${id} (${environment}, ${inert(new URL(url).host.slice(0, MAX_HOST))})${since}`;
+  const host = inert(new URL(url).host.slice(0, MAX_NAME));
+  return { text: `Webhook ${what}: ${name} (${environment}, ${host})${since}`, place: pageOf(webhook) };
 }
 
-function factsOf({ webhook, event, attempts }: Failing): Fact[] {
+function factsOf({ project }: EmailContext, { webhook, event, attempts }: Failing): Fact[] {
   const [first] = attempts;
   const last = attempts.at(-1);
   return [
-    ['Environment', webhook.environment],
-    ['Webhook', webhook.id],
     ...(webhook.description ? [['Description', inert(webhook.description)] as const] : []),
-    ['Endpoint URL', inert(webhook.url)],
+    ['Endpoint URL', inertUrl(webhook.url)],
+    ['Webhook', webhook.id],
+    ['Project', inert(project.name)],
+    ['Environment', webhook.environment],
     ['Event', event.id],
     ['Event type', event.type],
     ...(first && last ? factsOfAttempts(attempts.length, webhook.failingSince ?? first.at, last) : []),

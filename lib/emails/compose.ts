@@ -1,5 +1,5 @@
 import type { Email } from '../aws/email.ts';
-import { inert } from './inert.ts';
+import { inert, MIDDLE_DOT } from './inert.ts';
 
 /** The project that an email is about, and the dashboard that its links open. */
 export interface EmailContext {
@@ -41,8 +41,8 @@ export function emailOf({ to, subject, paragraphs, links, reason = NOTIFIED, ...
     ...links
       .flatMap((link, i) => linkTo(context, link, i === 0 ? BUTTON : ''))
       .map(({ text, html }) => ({ text, html: `<p>${html}</p>` })),
-    footerOf(context, reason),
   ];
+  parts.push(footerOf(context, reason, parts));
   return {
     projectId: project.id,
     to,
@@ -65,20 +65,31 @@ function linkTo({ dashboardUrl }: EmailContext, [label, place]: Link, style = ''
   return [{ text: `${label}:\n${url}`, html: anchor }];
 }
 
+/** A paragraph with a link below it. Texts of customers are in the paragraph, and not in the link. */
+export function linkedParagraph(context: EmailContext, text: string, link: Link): Part {
+  const [below] = linkTo(context, link);
+  if (!below) return { text, html: paragraph(text) };
+  return { text: `${text}\n${below.text}`, html: `<p>${escapeHtml(text)}<br>\n${below.html}</p>` };
+}
+
 const paragraph = (text: string): string => `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>`;
 
 /** The end of every email: who sends it, why, and where to change that. */
-function footerOf(context: EmailContext, why: string): Part {
+function footerOf(context: EmailContext, why: string, parts: readonly Part[]): Part {
   const { project, dashboardUrl } = context;
   const sender =
     dashboardUrl === '' ? 'Document Sync Service' : `Document Sync Service at ${new URL(dashboardUrl).host}`;
-  const reason = `${sender} sends this email because ${why} the project "${inert(project.name)}".`;
+  const sent = `${sender} sends this email because ${why} the project "${inert(project.name)}".`;
+  const isInert = [sent, ...parts.map(({ text }) => text)].some((text) => text.includes(MIDDLE_DOT));
+  const reason = isInert ? `${sent} ${DOT_NOTE}` : sent;
   const settings = linkTo(context, ['Change the addresses', '/live/settings']);
   return {
     text: ['--', reason, ...settings.map(({ text }) => text)].join('\n'),
     html: `<p style="border-top:1px solid #9ca3af;font-size:13px;opacity:0.75;margin-top:32px;padding-top:12px">${escapeHtml(reason)}${settings.map(({ html }) => ` ${html}.`).join('')}</p>`,
   };
 }
+
+const DOT_NOTE = `In names, addresses and responses, ${MIDDLE_DOT} stands for a dot, so that email programs do not link them.`;
 
 let time: Intl.DateTimeFormat | undefined;
 

@@ -25,6 +25,9 @@ const REASONS: Record<MailboxMark['reason'], string> = {
   complained: 'Its mail provider reported that the recipient marked an email as spam.',
 };
 
+/** The page of the dashboard with the addresses of a project. */
+const SETTINGS = '/live/settings';
+
 /** Consumes events of SES, and messages of the queue of summaries. The queue delays each one until a summary can be due. */
 export function emailConsumer(backend: Backend) {
   const { clock, log, reportFailure } = backend;
@@ -83,9 +86,9 @@ export function emailConsumer(backend: Backend) {
         what,
         'When the address works again, confirm it in the settings of the dashboard. Otherwise replace it.',
       ],
-      links: [['Open the settings', '/live/settings']],
+      links: [['Open the settings', SETTINGS]],
     });
-    const send = await emails.reserve(project, what, now);
+    const send = await emails.reserve(project, { text: what, place: SETTINGS }, now);
     const isFirst = await add(projectId, address, mark);
     await send(isFirst ? email : null);
   }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** The maximum number of emails of a project in a window, so that changes and failing webhooks cannot flood any address. */
 export const MAX_EMAILS = 5;
 export const EMAIL_WINDOW_MS = 10 * 60 * 1000;
@@ -8,6 +10,12 @@ export const LOST_AFTER_MS = 60 * 1000;
 /** The maximum number of lines in a summary. Each project has at most 200 webhooks. */
 const MAX_LINES = 200;
 
+/** A line of a summary, with the page of the dashboard that its link opens. */
+export interface Line {
+  text: string;
+  place: string;
+}
+
 /** The content of an email or a summary. */
 export interface Told {
   /** When the first of it happened, in milliseconds since 1970. */
@@ -15,7 +23,7 @@ export interface Told {
   /** The number of changes. The audit log contains them. */
   changes: number;
   /** A line for each event that the audit log alone does not explain, such as a disabled webhook. */
-  lines: string[];
+  lines: Line[];
   /** The recipients of the project when the first of it happened. A later change of the addresses does not hide it from them. */
   to: string[];
   /** New addresses whose owners are asked, each with an email of its own. */
@@ -132,7 +140,7 @@ function joined(before: Told | undefined, { since, changes, lines, to, asked = [
   const told = { since, changes, lines, to, asked };
   if (!before) return told;
   const [first = before] = [before, told].filter(hasNews).sort((one, other) => one.since - other.since);
-  const all = [...new Set([...before.lines, ...lines])];
+  const all = [...before.lines, ...lines.filter((line) => !before.lines.some((each) => isDeepStrictEqual(each, line)))];
   const excess = Math.max(0, all.length - MAX_LINES);
   const { asked: others = [] } = before;
   return {

@@ -3,6 +3,8 @@ import { charactersOf } from '../schema.ts';
 
 /** Dots, also those that email clients read as dots in a host name. */
 const DOTS = /[.\u2024\u3002\ufe52\uff0e\uff61](?=\S)/g;
+/** Readers see a dot, and clients do not: RFC 3490 §3.1 lists the characters that separate the labels of a host name. */
+export const MIDDLE_DOT = '\u00b7';
 /** The end of a scheme, as in `https://` and `mailto:`. */
 const SCHEMES = /:(?=\/\/)|(?<=[a-z]):(?=\S)/gi;
 /** The start of a network path, as in `\\host\share`. */
@@ -27,9 +29,15 @@ function separated(number: string): string {
 export const inert = (text: string): string =>
   emailText(text)
     .replace(TELEPHONE_NUMBERS, separated)
-    .replace(DOTS, '[.]')
-    .replace(SCHEMES, '[:]')
-    .replace(NETWORK_PATHS, '[\\]');
+    .replace(DOTS, MIDDLE_DOT)
+    .replace(SCHEMES, ': ')
+    .replace(NETWORK_PATHS, '\\ ');
+
+/**
+ * A URL without its scheme, as `example·com/hook`. Clients link every form that could be pasted into a browser, so readers copy the URL
+ * from the dashboard.
+ */
+export const inertUrl = (url: string): string => inert(url.replace(/^https?:\/\//, ''));
 
 /** The maximum number of characters of a customer in a subject. */
 const MAX_SUBJECT = 60;

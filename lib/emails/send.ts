@@ -18,6 +18,7 @@ import {
   type EmailBudget,
   emailAllowedAt,
   hasNews,
+  type Line,
   nextCheckAt,
   released,
   reserved,
@@ -75,7 +76,7 @@ export function projectEmails(backend: Backend) {
    */
   async function reserve(
     project: ProjectRecord,
-    line: string | null,
+    line: Line | null,
     at: number,
   ): Promise<(email: Email | null) => Promise<void>> {
     const what = line === null ? { changes: 1, lines: [] } : { changes: 0, lines: [line] };

@@ -1,7 +1,7 @@
 import type { Email } from '../aws/email.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { recipientsOf } from '../projects/recipients.ts';
-import { emailOf, emailTime } from './compose.ts';
+import { emailOf, emailTime, linkedParagraph } from './compose.ts';
 import type { Told } from './email-budget.ts';
 
 /** The email about what was held back. It also goes to the addresses from before a change of the addresses. */
@@ -11,15 +11,15 @@ export function summaryOf(
   dashboardUrl: string,
   now: number,
 ): Email {
+  const context = { project, dashboardUrl };
   const counted = changes === 1 ? '1 change is' : `${changes} changes are`;
   return emailOf({
-    project,
-    dashboardUrl,
+    ...context,
     to: recipientsOf(project, now, to),
     subject: 'Summary of notifications',
     paragraphs: [
       `A project receives at most 5 emails in 10 minutes. This email contains the other notifications since ${emailTime(since)}.`,
-      ...(lines.length > 0 ? [lines.join('\n')] : []),
+      ...lines.map(({ text, place }) => linkedParagraph(context, text, ['Open in the dashboard', place])),
       ...(changes > 0
         ? [
             `${counted} in the audit log, in the settings of the dashboard. If you did not expect this, revoke the key that the audit log names.`,

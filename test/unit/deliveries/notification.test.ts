@@ -80,7 +80,7 @@ it('marks every line of the response, so that an endpoint cannot insert steps', 
   const excerpt = 'Error\n\nNext steps:\u20281. Visit http://evil.example/';
   const { text } = emailAbout('disabled', { attempts: [{ ...attempt, excerpt }] });
   expect(text).toContain(
-    '(first 1 KiB):\n> Error\n> \n> Next steps: 1. Visit http[:]//evil[.]example/\n\nNext steps:\n1. Fix',
+    '(first 1 KiB):\n> Error\n> \n> Next steps: 1. Visit http: //evil·example/\n\nNext steps:\n1. Fix',
   );
 });
 
@@ -106,12 +106,21 @@ describe('the line of a summary', () => {
     ['a webhook without attempts', 'disabled', [], ''],
   ] as const)('names %s', (_, what, made, last) => {
     const line = summaryLine({ webhook, event: event(), attempts: made }, what);
-    expect(line).toBe(`Webhook ${what}: whk_1 (sandbox, example[.]com)${last}`);
+    expect(line).toEqual({
+      text: `Webhook ${what}: whk_1 (sandbox, example·com)${last}`,
+      place: '/sandbox/webhooks/whk_1',
+    });
+  });
+
+  it('names a webhook by its description', () => {
+    const named = { ...webhook, description: 'Search v2.1' };
+    const { text } = summaryLine({ webhook: named, event: event(), attempts: [] }, 'disabled');
+    expect(text).toBe('Webhook disabled: Search v2·1 (sandbox, example·com)');
   });
 
   it('has a maximum length', () => {
-    const long = { ...webhook, url: `https://${`${'x'.repeat(60)}.`.repeat(4)}com/` };
-    expect(summaryLine({ webhook: long, event: event(), attempts: [] }, 'failing').length).toBeLessThan(150);
+    const long = { ...webhook, url: `https://${`${'x'.repeat(60)}.`.repeat(4)}com/`, description: 'x'.repeat(500) };
+    expect(summaryLine({ webhook: long, event: event(), attempts: [] }, 'failing').text.length).toBeLessThan(200);
   });
 });
 

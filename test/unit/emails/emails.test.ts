@@ -7,6 +7,7 @@ import {
   EMPTY_BUDGET,
   type EmailBudget,
   emailAllowedAt,
+  type Line,
   LOST_AFTER_MS,
   MAX_EMAILS,
   nextCheckAt,
@@ -37,10 +38,11 @@ it('an email links to the dashboard of the configuration, and has no link withou
 });
 
 const MINUTE_MS = 60_000;
+const linesOf = (texts: readonly string[]): Line[] => texts.map((text) => ({ text, place: '/live/webhooks/whk_1' }));
 const told = (since = now, lines: string[] = []) => ({
   since,
   changes: lines.length === 0 ? 1 : 0,
-  lines,
+  lines: linesOf(lines),
   to: ['a@example.com'],
   asked: [],
 });
@@ -92,7 +94,7 @@ describe('a summary', () => {
     const again = reserved(two, 'c', told(now + 6, ['Two']), now + 6).next;
     const three = reserved(again, 'd', { ...told(now + 7), to: ['b@example.com'] }, now + 7).next;
     const { told: all, next } = summary(three, 'e', now + EMAIL_WINDOW_MS);
-    const expected = { since: now, changes: 1, lines: ['One', 'Two'], to: ['a@example.com'], asked: [] };
+    const expected = { since: now, changes: 1, lines: linesOf(['One', 'Two']), to: ['a@example.com'], asked: [] };
     expect(all).toEqual(expected);
     expect(next.held).toBeUndefined();
     expect(next.reserved).toEqual([{ id: 'e', at: now + EMAIL_WINDOW_MS, ...expected }]);
@@ -106,10 +108,10 @@ describe('a summary', () => {
     const both = reserved(first, 'b', told(now + 1000, ['Two']), now + 1000).next;
     expect(nextCheckAt(both, now + 1000)).toBe(now + LOST_AFTER_MS);
     const { told: lost, next } = summary(both, 'c', now + LOST_AFTER_MS);
-    expect(lost?.lines).toEqual(['One']);
+    expect(lost?.lines).toEqual(linesOf(['One']));
     const sent = confirmed(next, 'c').next;
     expect(nextCheckAt(sent, now + LOST_AFTER_MS)).toBe(now + 1000 + LOST_AFTER_MS);
-    expect(summary(sent, 'd', now + 1000 + LOST_AFTER_MS).told?.lines).toEqual(['Two']);
+    expect(summary(sent, 'd', now + 1000 + LOST_AFTER_MS).told?.lines).toEqual(linesOf(['Two']));
   });
 
   it.each([
@@ -127,6 +129,12 @@ describe('a summary', () => {
       to: [`${name}@example.com`],
       asked: [],
     });
+  });
+
+  it('has a line for each webhook, also if two have the same name and host', () => {
+    const lines = ['whk_1', 'whk_2'].map((id) => ({ text: 'One', place: `/live/webhooks/${id}` }));
+    const both = lines.reduce((budget, line) => reserved(budget, 'a', { ...told(), lines: [line] }, now).next, full);
+    expect(both.held?.lines).toEqual(lines);
   });
 
   it('counts what has no place in its 200 lines', () => {
@@ -158,7 +166,7 @@ async function setUp() {
     await summarize(message);
     return state.checks;
   };
-  const hold = async () => (await reserve(project, 'A line', state.now - 1))(email);
+  const hold = async () => (await reserve(project, { text: 'A line', place: '/live' }, state.now - 1))(email);
   return { backend, project, state, check, hold };
 }
 
@@ -205,6 +213,8 @@ describe('the message that checks for a summary', () => {
     await hold();
     expect([state.checks, state.emails]).toEqual([[1], []]);
     await check();
-    expect(state.emails).toEqual([expect.stringMatching(/since 31 Jan 2026, 11:59 UTC\.\n\nA line\n/)]);
+    expect(state.emails).toEqual([
+      expect.stringMatching(/since 31 Jan 2026, 11:59 UTC\.\n\nA line\nOpen in the dashboard:\nhttp\S+#\/live\n/),
+    ]);
   });
 });

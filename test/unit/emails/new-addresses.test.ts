@@ -4,6 +4,7 @@ import {
   EMAIL_WINDOW_MS,
   EMPTY_BUDGET,
   type EmailBudget,
+  type Line,
   LOST_AFTER_MS,
   MAX_EMAILS,
   nextCheckAt,
@@ -15,8 +16,9 @@ import {
 import { now } from '../../memory/contracts/builders.ts';
 
 const full = [0, 1, 2, 3, 4].reduce<EmailBudget>((budget, i) => withEmail(budget, now + i), EMPTY_BUDGET);
+const linesOf = (texts: readonly string[]): Line[] => texts.map((text) => ({ text, place: '/live/settings' }));
 const told = (since: number, lines: string[] = []): Told => ({
-  ...{ since, lines, changes: lines.length === 0 ? 1 : 0 },
+  ...{ since, lines: linesOf(lines), changes: lines.length === 0 ? 1 : 0 },
   to: ['a@example.com'],
 });
 
@@ -32,12 +34,12 @@ describe('the emails to new addresses', () => {
   it('have a place each, after that of the summary, and the rest waits for the next places', () => {
     const budget = holding(question('abc'), told(now, ['One']), question('cdef'));
     const first = summarized(budget, 'e', later, isPending);
-    expect(first.told).toMatchObject({ lines: ['One'], to: ['a@example.com'], asked: asked('abcd') });
+    expect(first.told).toMatchObject({ lines: linesOf(['One']), to: ['a@example.com'], asked: asked('abcd') });
     expect(first.next.sentAt).toEqual(Array(MAX_EMAILS).fill(later));
     expect(first.next.held?.asked).toEqual(asked('ef'));
     expect(nextCheckAt(confirmed(first.next, 'e').next, later)).toBe(later + EMAIL_WINDOW_MS);
     const second = summarized(first.next, 'f', later + EMAIL_WINDOW_MS, isPending);
-    expect(second.told).toMatchObject({ lines: ['One'], asked: asked('abcd') }); // were not confirmed
+    expect(second.told).toMatchObject({ lines: linesOf(['One']), asked: asked('abcd') }); // were not confirmed
     expect(second.next.held?.asked).toEqual(asked('ef'));
     const { told: rest, next } = summarized(confirmed(first.next, 'e').next, 'f', later + EMAIL_WINDOW_MS, isPending);
     expect(rest).toMatchObject({ changes: 0, lines: [], asked: asked('ef') });

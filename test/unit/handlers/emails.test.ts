@@ -137,6 +137,35 @@ it.each(HOSTILE)('the text of a customer is in no subject and never a link: %s',
   expect(emails.map(({ to }) => to)).toEqual([[other], [first], both, both, ...Array(6).fill([first])]);
 });
 
+it('a summary has the description of each webhook, and links only to its page in the dashboard', async () => {
+  const project = await service.project();
+  const live = await project.client('live');
+  const ids: string[] = [];
+  for (let i = 0; i < MAX_EMAILS + 2; i++) {
+    const description = `Search ${i} of www.evil.example`;
+    ids.push((await createWebhook(live, service.endpoint(500).url, { description })).id);
+  }
+  await publish(live);
+  await service.clock.advance(36 * MINUTE_MS + EMAIL_WINDOW_MS + MINUTE_MS);
+  const [summary] = emailsOf(project).filter(({ subject }) => subject.startsWith('Summary'));
+  const names = [...(summary?.text ?? '').matchAll(/^Webhook failing: (.*) \(live, .*\n.*\n(.*)$/gm)];
+  expect(names).toHaveLength(2);
+  for (const [, name, link] of names) {
+    expect(name).toMatch(/^Search \d of www·evil·example$/);
+    expect(link).toBe(`${service.baseUrl}/dashboard#/live/webhooks/${ids[Number(name?.[7])]}`);
+  }
+  expect(summary?.text).not.toMatch(LINK);
+  const links = [...(summary?.html ?? '').matchAll(/<a href="(.*?)".*?>(.*?)<\/a>/g)];
+  const places = links.map(([, href = '', label]) => `${label}: ${href.replace(/whk_\w+/, 'whk')}`);
+  expect(new Set(places)).toEqual(
+    new Set([
+      `Open in the dashboard: ${service.baseUrl}/dashboard#/live/webhooks/whk`,
+      `Open the dashboard: ${service.baseUrl}/dashboard`,
+      `Change the addresses: ${service.baseUrl}/dashboard#/live/settings`,
+    ]),
+  );
+});
+
 describe('100 requests in concurrent groups of five send at most 5 emails in 10 minutes and a summary', () => {
   it('new admin keys', async () => {
     const project = await service.project();
@@ -176,7 +205,12 @@ describe('100 requests in concurrent groups of five send at most 5 emails in 10 
     expect(namesIn(texts, /Webhook disabled: (\w+)/g)).toEqual(new Set(webhooks));
     expect(texts).toHaveLength(2 * (MAX_EMAILS + 1));
     const last = emailsOf(project).at(-1);
-    expect(last?.html.split('<br>Webhook disabled: ')).toHaveLength(100 - MAX_EMAILS);
+    const linked = namesIn(
+      [String(last?.html)],
+      /<p>Webhook disabled: (?:.*)<br>\n<a href="[^"]*#\/sandbox\/webhooks\/(\w+)">/g,
+    );
+    expect(linked).toEqual(namesIn([String(last?.text)], /^Webhook disabled: (\w+) /gm));
+    expect(linked.size).toBe(100 - MAX_EMAILS);
     expect(last?.text).toContain(`Open the dashboard:\n${service.baseUrl}/dashboard`);
     expect(last?.text).not.toContain('audit log');
     expect(mostInWindow(project)).toBeLessThanOrEqual(MAX_EMAILS);
