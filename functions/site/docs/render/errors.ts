@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { ADVICE } from '../../../../lib/api/openapi/advice.ts';
 import { FAILURES } from '../../../../lib/deliveries/failure-codes.ts';
 import { PROBLEMS, type ProblemCode } from '../../../../lib/http/problems.ts';
@@ -9,6 +10,7 @@ export function errors(): Article {
   const problems = Object.entries(PROBLEMS).map(
     ([code, { status, title }]) => `<section id="${code}">
 <h2><a href="#${code}"><code>${code}</code></a> <small>${status}</small></h2>
+<!-- search: ${status} ${STATUS_CODES[status]}, ${title} -->
 <p><strong>${title}.</strong> ${inline(ADVICE[code as ProblemCode])}</p>
 </section>`,
   );

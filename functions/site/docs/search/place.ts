@@ -9,4 +9,6 @@ export interface Place {
   /** Words that readers search for and that the section does not contain. */
   keywords: string;
   text: string;
+  /** Code, as readers paste it. No excerpt shows it. */
+  code: string;
 }

@@ -13,7 +13,7 @@ const SYNONYM_WEIGHT = 0.6;
 const STOP_WORDS = new Set(
   `a about am an and are as at be been by can could did do does for from get got had has have how i if in into is it its me my
   of on or our should so that the their them then there these they this to use used using want was we were what when where
-  which who why will with would you your`.split(/\s+/),
+  which why will with would you your`.split(/\s+/),
 );
 
 /** Different words for the same thing. A search for one word of a group finds all of them. */
@@ -100,13 +100,13 @@ const joined = (compound: string): string => compound.replaceAll(/[-_.]/g, '');
  */
 export function createSearch(places: readonly Place[]): (query: string) => Place[] {
   const index = new MiniSearch<Place & { id: number }>({
-    fields: ['page', 'heading', 'keywords', 'text'],
+    fields: ['page', 'heading', 'keywords', 'text', 'code'],
     processTerm: termOf,
     tokenize,
   });
   index.addAll(places.map((place, id) => ({ id, ...place })));
   const options = {
-    boost: { page: 2, heading: 4, keywords: 3 },
+    boost: { page: 2, heading: 4, keywords: 3, code: 0.5 },
     boostDocument: (id: number) => weightOf(places[id]),
     prefix: (term: string) => term.length > 2,
     fuzzy: (term: string) => (term.length > 4 && term.length <= MAX_CORRECTED ? 0.2 : false),

@@ -4,93 +4,17 @@ import { searchIndex } from '../../../../functions/site/docs/render/search-index
 import { excerptOf, splitAtMatches } from '../../../../functions/site/docs/search/excerpt.ts';
 import { queryOf } from '../../../../functions/site/docs/search/query.ts';
 import { createSearch } from '../../../../functions/site/docs/search/rank.ts';
+import { PROBLEMS } from '../../../../lib/http/problems.ts';
+import { QUESTIONS } from './questions.ts';
 
 const places = searchIndex(chapters());
 const search = createSearch(places);
 
-/** The section that readers look for, and what they type in other words than its heading. */
-const QUERIES: Record<string, string[]> = {
-  'docs/conventions#pages': ['pagination', 'next_cursor'],
-  'docs/receivers#fastapi': ['python'],
-  'docs/receivers#go': ['golang'],
-  'docs/receivers#next-js': ['next.js'],
-  'docs/receivers#frameworks-with-csrf-protection': ['csrf token'],
-  'docs/receiving#on-your-machine': ['ngrok', 'localhost', 'how do I test locally', 'test my webhook'],
-  'docs/receiving#verify-with-a-library': ['replay attack', 'php'],
-  'docs/delivery#attempts-and-retries': ['retry schedule', 'retries', 'timeout', 'how long do I have to respond'],
-  'docs/receiving#verify-by-hand': ['signatur', 'hmac', 'raw body', 'signature verification python'],
-  'docs/keys#rotate': ['rotate a key', 'rotate without downtime'],
-  'docs/receiving#rotate-the-secret': ['rotate webhook secret', 'change signing secret'],
-  'docs/keys#allowlists': ['ip whitelist'],
-  'docs/keys#a-key-has-leaked': ['leaked key', 'how do I revoke a key', 'key stolen what now'],
-  'docs/keys#audit-log': ['audit log', 'someone changed our webhook url who was it'],
-  'docs/keys#how-many-emails-a-project-receives': ['email limit', 'too many emails'],
-  'docs/delivery#duplicates-and-order': [
-    'exactly once',
-    'are events ordered',
-    'events changed order',
-    'handling duplicates',
-  ],
-  'docs/receiving#keep-a-copy-of-the-documents': ['keep a replica'],
-  'docs/conventions#repeating-a-request': ['idempotency key', 'is it safe to retry a POST after a timeout'],
-  'docs/delivery#lanes': ['slow endpoint'],
-  'docs/delivery#responses-without-an-effect-of-their-own': [
-    '410 gone unsubscribes',
-    'my endpoint answers 429 with retry-after',
-  ],
-  'docs/delivery#disabling': ['webhook disabled', 'webhook paused'],
-  'docs/retries#after-an-outage': [
-    'missed events',
-    'resend all failed events',
-    'what happens after an outage',
-    'our server was down for 3 hours how to get missed events',
-    'dead letter',
-    'recover deliveries',
-  ],
-  'docs/retries#rate-limit': ['rate limit', 'throttle deliveries'],
-  'docs/conventions#limits': ['429', 'max document size', 'backpressure', 'how long is data stored'],
-  'docs/conventions#errors': ['error codes'],
-  'docs/tokens': ['jwt in the browser', 'cors', 'token expired', 'can I use a key in the browser', 'tokne'],
-  'docs/tokens#patterns': ['wildcard'],
-  'docs/sync#an-example-of-a-conflict': ['merge conflict', 'last write wins'],
-  'docs/sync#connections': ['presence', 'user went offline'],
-  'docs/concepts#projects-events-and-deliveries': ['sandbox', 'what is a project', 'difference between test and live'],
-  'docs/operating#costs': ['pricing', 'cost per million'],
-  'docs/versions': ['breaking changes', 'downgrade', 'rollback'],
-  'docs/api-webhooks#testWebhook': ['send test event'],
-  'docs/receiving#source-addresses': ['ip address of sender', 'mTLS', 'vpc'],
-  'docs/receiving#custom-headers': ['authorization header of my endpoint', 'basic auth'],
-  'docs/receiving#choose-events-and-documents': ['only events of some documents'],
-  'docs/troubleshooting#the-signature-does-not-verify': ['invalid signature', 'Error: No matching signature found'],
-  'docs/troubleshooting#the-delivery-failed': [
-    'ssl certificate',
-    'redirect',
-    'endpoint returns 401',
-    'ECONNREFUSED',
-    'socket hang up',
-  ],
-  'docs/troubleshooting#no-delivery-appears': ['webhook not firing', 'webook not recieved'],
-  'docs/troubleshooting#the-webhook-was-disabled': ['my webhook got turned off automatically'],
-  'docs/going-live': ['go live checklist'],
-  'docs/retries#after-more-than-30-days': ['resync'],
-  'docs/errors#payload_too_large': ['413 payload too large'],
-  'docs/sync#write': ['if-match', 'etag'],
-  'docs/errors#precondition_failed': ['optimistic locking'],
-  'docs/operating#restore-data': ['restore backup', 'undo delete table'],
-  'docs/operating#manage-projects': ['gdpr erase customer data', 'lost admin key', 'suspend a customer'],
-  'docs#find-an-answer': ['postman', 'download openapi', 'swagger'],
-  'docs/operating#before-the-first-deployment': ['terraform', 'self host'],
-  'docs/keys': ['which key for production'],
-  'docs/tokens#verify-a-token-in-your-own-server': ['verify a token', 'token introspection'],
-  'docs/delivery#states-of-a-delivery': ['what does skipped mean'],
-  'docs/keys#addresses-that-receive-no-emails': ['bounced email'],
-  'docs/keys#emails-about-security-changes': ['security email'],
-};
-const rows = Object.entries(QUERIES).flatMap(([href, queries]) => queries.map((query) => [query, href] as const));
+const rows = Object.entries(QUESTIONS).flatMap(([href, queries]) => queries.map((query) => [query, href] as const));
 
 describe('the search', () => {
   it.each(rows)('lists the right section first or second: %s', (query, href) => {
-    const found = search(query).map((place) => place.href);
+    const found = search(queryOf(query)).map((place) => place.href);
     expect(found.slice(0, 2)).toContain(href);
   });
 
@@ -104,6 +28,27 @@ describe('the search', () => {
           .at(-1) ?? '';
       expect(search(last).length, `${href}: ${last}`).toBeGreaterThan(0);
     }
+  });
+
+  it('has excerpts without code, and finds code', () => {
+    const [place] = search('timingSafeEqual(given, expected)');
+    expect(place?.code).toContain('timingSafeEqual(given, expected)');
+    const texts = places.map(({ text }) => text).join(' ');
+    expect(texts).not.toMatch(/timingSafeEqual\(|compare_digest\(|curl -X/);
+  });
+
+  it('finds the explanation of an error, and not the operations that can return it', () => {
+    for (const [code, { status, title }] of Object.entries(PROBLEMS))
+      for (const query of [`${status} ${code}`, JSON.stringify({ title, status, code })]) {
+        const found = search(queryOf(query)).map(({ href }) => href);
+        expect(found.slice(0, 2), query).toContain(`docs/errors#${code}`);
+      }
+  });
+
+  it('ignores the lists of errors of the operations', () => {
+    const operations = places.filter(({ chapter }) => chapter === 'API');
+    expect(operations.length).toBeGreaterThan(30);
+    expect(operations.filter(({ text }) => text.includes('internal_error')).map(({ href }) => href)).toEqual([]);
   });
 
   it('has excerpts without character references, placeholders and labels of commands', () => {
