@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { visible } from '../../lib/printable.ts';
 import { UserError } from '../user-error.ts';
 import { awsReason } from './aws-reason.ts';
+import { fitted } from './fitted.ts';
 import { type Option, type Parsed, parse, table, type Usage } from './usage.ts';
 
 /** What a command uses of its process and of AWS. Tests replace these members. */
@@ -10,6 +11,8 @@ export interface Shell {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** The file with the settings of the deployment. The one of the checkout by default. */
   readonly deploymentFile?: string;
+  /** The width of the terminal, which the help fits. */
+  readonly columns: number;
   /** Writes to the standard output. */
   print(text: string): void;
   /** Writes a line that is not a result to the standard error. */
@@ -39,7 +42,7 @@ export const command = <const Options extends Record<string, Option>>(
   async execute(args, shell, line = usage.command) {
     try {
       const parsed = parse({ ...usage, command: line }, args);
-      const status = typeof parsed === 'string' ? shell.print(parsed) : await run(parsed, shell);
+      const status = typeof parsed === 'string' ? shell.print(fitted(parsed, shell.columns)) : await run(parsed, shell);
       return typeof status === 'number' ? status : 0;
     } catch (error) {
       const { message, stack = message } = error as Error;
@@ -58,9 +61,8 @@ export const group = (name: string, about: string, commands: readonly Command[])
     if (found) return found.execute(args, shell, `${name} ${first}`);
     if (first === '--help' || first === '-h') {
       const rows = table(commands.map((each) => [each.name, each.about]));
-      shell.print(
-        `Usage: ${name} COMMAND [options]\n\n${about}\n\n${rows}\n\nRun \`${name} COMMAND --help\` for the options.\n`,
-      );
+      const help = `Usage: ${name} COMMAND [options]\n\n${about}\n\n${rows}\n\nRun \`${name} COMMAND --help\` for the options.\n`;
+      shell.print(fitted(help, shell.columns));
       return 0;
     }
     const names = commands.map((each) => each.name).join(', ');
@@ -71,8 +73,13 @@ export const group = (name: string, about: string, commands: readonly Command[])
 
 const { env: variables } = process;
 
+/** The width of a terminal that does not state its own, and of a file or a pipe. */
+const USUAL_COLUMNS = 80;
+
 const processShell: Shell = {
   variables,
+  // Shells set the variable without exporting it, so users who export it want this width.
+  columns: Number(variables.COLUMNS) || process.stdout.columns || USUAL_COLUMNS,
   print: (text) => void process.stdout.write(text),
   say: (line) => void process.stderr.write(`${line}\n`),
   async ask(question) {

@@ -65,7 +65,6 @@ describe.each(COMMANDS)('npm run %s', (line) => {
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(new RegExp(`^Usage: ${name} .*\\[options\\]\n`));
     expect(stdout.match(/ --\w\S*/g)?.filter((option) => option !== option.toLowerCase())).toEqual([]);
-    for (const text of stdout.split('\n')) expect(text.length).toBeLessThanOrEqual(130);
   });
 
   it('states an unknown option in one sentence', async () => {

@@ -21,6 +21,7 @@ export async function ran(
   let [stdout, stderr] = ['', ''];
   const shell: Shell = {
     variables: {},
+    columns: 1000, // no line is broken
     deploymentFile: '/nowhere/deployment.json',
     print(text) {
       stdout += text;
