@@ -13,7 +13,7 @@ export interface RawNumber {
 
 export type Json = null | boolean | number | string | RawNumber | Json[] | { [key: string]: Json };
 
-// `JSON.parse` with source text access (ECMA-262 proposal, in Node 22 and later) is not yet in TypeScript's library.
+// `JSON.parse` with source text access (ECMA-262 proposal, in V8 11.4 and later) is not yet in TypeScript's library.
 const native = JSON as unknown as {
   parse(text: string, reviver: (member: string, value: Json, context: { source?: string }) => Json): Json;
   rawJSON(text: string): RawNumber;

@@ -33,7 +33,7 @@ run(bin('tsc'));
 buildSync({
   ...bundleOptions,
   format: 'esm',
-  target: 'node20',
+  target: `node${read('package.json').engines.node.replace('>=', '')}`, // the commands need no newer Node.js than a checkout
   entryPoints: { cli: 'infra/commands/package/cli.ts' },
   outdir: join(directory, 'dist'),
   banner: {
