@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { JAVA_VERSION } from '../infra/local/services/database.ts';
+import { JAVA_VERSION } from '../infra/local/services/dynamodb-local.ts';
 import { settingsOf } from '../infra/settings.ts';
 
 const { engines, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

