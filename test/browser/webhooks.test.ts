@@ -140,6 +140,12 @@ describe('a webhook', () => {
     await page.getByText(/^Secret must /).waitFor(); // and not a generated one
     await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(23));
     await page.getByText('fewer than 24 characters').waitFor();
+    const needsPrefix = page.getByText('need a secret that starts with whsec_');
+    await needsPrefix.waitFor();
+    for (const given of ['whs', `whsec_${'x'.repeat(32)}`]) {
+      await page.getByLabel('Secret', { exact: true }).fill(given);
+      await expect.poll(() => needsPrefix.count()).toBe(0);
+    }
     await page.getByLabel('Secret', { exact: true }).fill('x'.repeat(24));
     await expect.poll(() => page.getByText('fewer than 24 characters').count()).toBe(0);
     await page.getByRole('button', { name: 'Save' }).click();

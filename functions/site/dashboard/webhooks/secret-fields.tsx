@@ -11,6 +11,9 @@ interface SecretProps {
 /** A custom secret with fewer characters can be guessed. */
 const SHORT_SECRET = 24;
 
+/** The start of a secret that the libraries of Standard Webhooks decode correctly. */
+const PREFIX = 'whsec_';
+
 /** Chooses between a generated and a custom secret. */
 export function SecretFields({ secret, onChange }: SecretProps) {
   return (
@@ -30,6 +33,12 @@ export function SecretFields({ secret, onChange }: SecretProps) {
           {secret.length > 0 && secret.length < SHORT_SECRET && (
             <Callout kind="warning">
               A secret with fewer than {SHORT_SECRET} characters can be guessed. Anyone who knows it can forge events.
+            </Callout>
+          )}
+          {secret.slice(0, PREFIX.length) !== PREFIX.slice(0, secret.length) && (
+            <Callout kind="info">
+              Libraries of Standard Webhooks need a secret that starts with <code>{PREFIX}</code>. Verify this one by
+              hand.
             </Callout>
           )}
         </>
