@@ -84,13 +84,14 @@ async function spread(
   { deliveries, send, clock }: Batch,
 ) {
   const messages = webhookIds.map((id) => firstMessage(space, id, eventId, { event }));
-  if (to !== 'skipped') return send(to, messages);
+  if (to !== 'disabled' && to !== 'paused') return send(to, messages);
   const contexts = await deliveries.loadContexts(messages);
   await allDone(
     messages.map(async (message, i) => {
       const context = contexts[i];
       if (context instanceof UnavailableError) throw context;
-      if (context?.webhook) await deliveries.endRun(message, context.event, 'skipped', clock());
+      const end = { status: 'skipped', reason: to } as const;
+      if (context?.webhook) await deliveries.endRun(message, context.event, end, clock());
     }),
   );
 }

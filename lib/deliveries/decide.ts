@@ -4,7 +4,7 @@ import { type Attempt, isSuccess } from './attempt.ts';
 import { isSlower, type Lane, laneOf } from './lanes.ts';
 import type { DeliveryMessage } from './messages.ts';
 import { type DeliveryRecord, type RunId, runKey } from './record.ts';
-import { type Due, dueAfter, isUnderWay, retryAfter } from './retry-schedule.ts';
+import { type DeliveryReason, type Due, dueAfter, isUnderWay, retryAfter } from './retry-schedule.ts';
 
 /** The stored data that a message refers to. */
 export interface DeliveryContext {
@@ -29,13 +29,22 @@ export interface Found {
  */
 export type Remaining = { task: 'requeue'; due: Due } | { task: 'notify' };
 
+/** How a run ends without another attempt. It fails if its event expired. */
+export type RunEnd =
+  | { status: 'failed'; reason?: undefined }
+  | { status: 'canceled' | 'skipped'; reason: DeliveryReason };
+
+/** Why a disabled webhook receives nothing: a person paused it, or failures disabled it. */
+export const skipReasonOf = ({ disabledReason }: Pick<WebhookRecord, 'disabledReason'>): 'paused' | 'disabled' =>
+  disabledReason === 'paused' ? 'paused' : 'disabled';
+
 /**
  * The task of a message. `drop`: nothing is left to do. `end`: the run ends without another attempt. `defer`: the endpoint belongs
  * in a slower lane. `send`: make the attempt.
  */
 export type Task =
   | { task: 'drop' }
-  | { task: 'end'; status: 'failed' | 'canceled' | 'skipped' }
+  | { task: 'end'; as: RunEnd }
   | { task: 'defer'; lane: Lane }
   | { task: 'send'; found: Found }
   | (Remaining & { found: Found });
@@ -53,7 +62,7 @@ export function taskOf({
   nowMs: number;
 }): Task {
   if (!webhook) return { task: 'drop' };
-  if (!event) return delivery ? { task: 'end', status: 'failed' } : { task: 'drop' }; // the event expired
+  if (!event) return delivery ? { task: 'end', as: { status: 'failed' } } : { task: 'drop' }; // the event expired
   const found = { message, webhook, event, attempts: delivery?.attempts ?? [] };
   if (delivery && isRecorded(message, delivery)) {
     if (!isLastOf(message, delivery)) return { task: 'drop' };
@@ -61,8 +70,9 @@ export function taskOf({
     return isEmailPending(message, webhook) ? { task: 'notify', found } : { task: 'drop' };
   }
   const isStarted = message.run > 0 || message.attempt > 1;
-  if (isSuspended) return { task: 'end', status: isStarted ? 'canceled' : 'skipped' };
-  if (webhook.status === 'disabled' && !isTest(event)) return { task: 'end', status: 'canceled' };
+  if (isSuspended) return { task: 'end', as: { status: isStarted ? 'canceled' : 'skipped', reason: 'suspended' } };
+  if (webhook.status === 'disabled' && !isTest(event))
+    return { task: 'end', as: { status: 'canceled', reason: skipReasonOf(webhook) } };
   const laneOfEndpoint = laneOf(webhook, nowMs);
   return isSlower(laneOfEndpoint, lane) ? { task: 'defer', lane: laneOfEndpoint } : { task: 'send', found };
 }

@@ -25,8 +25,8 @@ export async function deliver(
     case 'drop':
       return notAttempted('drop');
     case 'end':
-      await use.deliveries.endRun(message, context.event, task.status, nowMs);
-      return notAttempted(REASONS[task.status]);
+      await use.deliveries.endRun(message, context.event, task.as, nowMs);
+      return notAttempted(REASONS[task.as.status]);
     case 'defer':
       await use.send(task.lane, [message]);
       return notAttempted('defer');
@@ -63,7 +63,7 @@ async function admit(found: Found, use: Delivering): Promise<'admitted' | 'delay
   const request = { slot: message.slot, isTest: isTest(event), isRecovery: message.trigger === 'recovery' };
   const turn = webhook.maxPerSecond && (await use.takeSlot(webhook.id, webhook.maxPerSecond, request));
   if (turn === 'skip') {
-    await use.deliveries.endRun(message, event, 'skipped', use.clock());
+    await use.deliveries.endRun(message, event, { status: 'skipped', reason: 'rate_limited' }, use.clock());
     if (startsOverload(webhook, event)) await emailOnce('overloaded', found, use);
     return 'overload';
   }

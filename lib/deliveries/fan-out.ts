@@ -1,8 +1,16 @@
 import type { StoredEvent } from '../events/event.ts';
 import { isSubscribed } from '../webhooks/subscription.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { skipReasonOf } from './decide.ts';
 import { type Lane, laneOf } from './lanes.ts';
-import { type DeliveryMessage, firstMessage, type QueueMessage, type SpreadMessage, toCarry } from './messages.ts';
+import {
+  type DeliveryMessage,
+  firstMessage,
+  type QueueMessage,
+  type SkipReason,
+  type SpreadMessage,
+  toCarry,
+} from './messages.ts';
 
 /**
  * Concurrent batches of one shard of the stream. Two are enough for the thousand events per second of a shard. With more, smaller
@@ -19,8 +27,8 @@ const MAX_WEBHOOKS_OF_PART = 10;
 export interface FanOut {
   /** To be sent, by lane. */
   lanes: Map<Lane, QueueMessage[]>;
-  /** Records deliveries of disabled webhooks, so that `recover` finds them. */
-  skipped: DeliveryMessage[];
+  /** The deliveries of disabled webhooks are recorded, so that `recover` finds them. */
+  skipped: { message: DeliveryMessage; reason: SkipReason }[];
   /** The enabled and the disabled webhooks of the event. */
   counts: { deliveries: number; skipped: number };
 }
@@ -38,7 +46,7 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
   const disabled = subscribed.filter((webhook) => !isEnabled(webhook));
   const counts = { deliveries: subscribed.length - disabled.length, skipped: disabled.length };
   if (subscribed.length > MAX_WEBHOOKS_OF_PART) {
-    const parts = [...byLane, ['skipped', disabled] as const].flatMap(([to, webhooks]) =>
+    const parts = [...byLane, ...Map.groupBy(disabled, skipReasonOf)].flatMap(([to, webhooks]) =>
       partsOf(webhooks).map((webhookIds): SpreadMessage => {
         const { id: eventId, projectId, environment } = event;
         return { spread: { eventId, projectId, environment, to, webhookIds, ...(carried && { event: carried }) } };
@@ -49,7 +57,10 @@ export function fanOut(event: StoredEvent, webhooks: readonly WebhookRecord[], n
   const message = ({ id }: WebhookRecord) => firstMessage(event, id, event.id, { event: carried });
   return {
     lanes: new Map([...byLane].map(([lane, webhooks]) => [lane, webhooks.map(message)])),
-    skipped: disabled.map(({ id }) => firstMessage(event, id, event.id)),
+    skipped: disabled.map((webhook) => ({
+      message: firstMessage(event, webhook.id, event.id),
+      reason: skipReasonOf(webhook),
+    })),
     counts,
   };
 }

@@ -100,6 +100,7 @@ export function deliveryLog(table: Table) {
         recovery,
         attempt: 0,
         status: 'pending',
+        reason: undefined,
         ...statusIndexEntry(webhookId, eventId, 'pending'),
         nextAttemptAt: nowMs,
         retryPending: undefined,

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, fairGroupOf, type Space } from '../space.ts';
 import { LANES } from './lanes.ts';
-import { MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
+import { type DeliveryReason, MAX_ATTEMPTS, TRIGGERS, type Trigger } from './retry-schedule.ts';
 
 /** The maximum body size of an event in its message. Ten of them stay within 64 KB, which SQS bills as one request. */
 const MAX_CARRIED_BYTES = 2048;
@@ -89,13 +89,17 @@ export const RecoverMessage = v.strictObject({
 });
 export type RecoverMessage = v.InferOutput<typeof RecoverMessage>;
 
-/** The first deliveries of an event to a part of its webhooks: those of one lane, or disabled ones (`skipped`). */
+/** Why the fan-out skips the delivery to a disabled webhook. */
+const SKIP_REASONS = ['disabled', 'paused'] as const satisfies DeliveryReason[];
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** The first deliveries of an event to a part of its webhooks: those of one lane, or those that are skipped for one reason. */
 export const SpreadMessage = v.strictObject({
   spread: v.strictObject({
     eventId: v.string(),
     projectId: v.string(),
     environment: v.picklist(ENVIRONMENTS),
-    to: v.picklist([...LANES, 'skipped']),
+    to: v.picklist([...LANES, ...SKIP_REASONS]),
     webhookIds: v.pipe(v.array(v.string()), v.minLength(1)),
     event: v.optional(CarriedEvent),
   }),

@@ -5,7 +5,14 @@ import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../
 import { isSubscribed } from '../webhooks/subscription.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, derivedHeaders, withOrdinary } from './attempt.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, TRIGGERS } from './retry-schedule.ts';
+import {
+  DELIVERY_REASONS,
+  DELIVERY_STATUSES,
+  type DeliveryReason,
+  type DeliveryStatus,
+  isUnderWay,
+  TRIGGERS,
+} from './retry-schedule.ts';
 
 /** A stored delivery. Times are in milliseconds since 1970. */
 export interface DeliveryRecord {
@@ -16,6 +23,8 @@ export interface DeliveryRecord {
   /** Whether the event is a sample. Recoveries and stats exclude it. */
   test?: boolean | undefined;
   status: DeliveryStatus;
+  /** Why the run was canceled or skipped. */
+  reason?: DeliveryReason | undefined;
   run: number;
   /** The recovery that counts this run. */
   recovery?: string | undefined;
@@ -67,6 +76,10 @@ export function pendingDelivery(event: StoredEvent, webhook: WebhookRecord, nowM
   };
 }
 
+/** A delivery of a deleted webhook. Its messages are dropped, so what was under way never ends. */
+export const ofDeletedWebhook = (record: DeliveryRecord): DeliveryRecord =>
+  isUnderWay(record.status) ? { ...record, status: 'canceled', reason: 'deleted', nextAttemptAt: undefined } : record;
+
 const headers = v.record(v.string(), v.string());
 
 /** An attempt of a delivery in responses. */
@@ -115,10 +128,18 @@ export const DeliveryResource = resource('Delivery', {
   url: described(v.nullable(v.string()), 'The URL of the last attempt; `null` before the first attempt.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
-    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook was disabled, or the project suspended, before the next attempt. `skipped`: the webhook was disabled when the event occurred, the project was suspended before the first attempt, or the attempt would have waited for more than an hour because of `max_per_second`. You can recover `failed`, `canceled` and `skipped` deliveries.',
+    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook or the project did not allow the next attempt when it was due. `skipped`: the first attempt of the run was not made. `reason` has the cause of both. You can recover `failed`, `canceled` and `skipped` deliveries.',
+  ),
+  reason: described(
+    v.nullable(v.picklist(DELIVERY_REASONS)),
+    'Why the delivery is `canceled` or `skipped`; `null` otherwise, and for deliveries of earlier releases. `disabled`: all six attempts of a delivery had failed, which disabled the webhook. `paused`: a request had paused the webhook. `deleted`: the webhook was deleted, which only the export of a project shows. `suspended`: the project was suspended. `rate_limited`: the attempt would have waited for more than an hour because of `max_per_second`.',
   ),
   attempts: described(v.array(AttemptResource), 'All attempts, oldest first, including those of redeliveries.'),
   next_attempt_at: described(v.nullable(timestamp), 'When the next attempt is due.'),
+  last_attempt_at: described(
+    v.nullable(timestamp),
+    'When the last attempt started, also of an earlier run; `null` before the first attempt.',
+  ),
   created_at: described(
     timestamp,
     'When the first attempt started. Before the first attempt, when the event occurred.',
@@ -135,14 +156,16 @@ export function deliveryEntry(record: DeliveryRecord): DeliveryOutput {
 }
 
 export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
+  const last = record.attempts.at(-1);
   return {
     webhook_id: record.webhookId,
     event_id: record.eventId,
     event_type: record.eventType,
     document_key: record.documentKey ?? null,
-    url: record.attempts.at(-1)?.url ?? null,
+    url: last?.url ?? null,
     test: record.test ?? false,
     status: record.status,
+    reason: record.reason ?? null,
     attempts: record.attempts.map((attempt) => ({
       number: attempt.number,
       trigger: attempt.trigger,
@@ -158,6 +181,7 @@ export function deliveryResource(record: DeliveryRecord): DeliveryOutput {
       response_excerpt: attempt.excerpt,
     })),
     next_attempt_at: isoOrNull(record.nextAttemptAt),
+    last_attempt_at: isoOrNull(last?.at),
     created_at: iso(record.createdAt),
   };
 }

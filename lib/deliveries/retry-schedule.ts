@@ -35,6 +35,13 @@ export const UNDELIVERED = ['failed', 'canceled', 'skipped'] as const satisfies 
 
 export const isUnderWay = (status: DeliveryStatus): boolean => status === 'pending' || status === 'retrying';
 
+/**
+ * Why a run was canceled or skipped: failures had disabled the webhook, a request had paused it, it was deleted, the project was
+ * suspended, or the attempt would have waited too long for the rate limit.
+ */
+export const DELIVERY_REASONS = ['disabled', 'paused', 'deleted', 'suspended', 'rate_limited'] as const;
+export type DeliveryReason = (typeof DELIVERY_REASONS)[number];
+
 /** The cause of an attempt: the schedule, a redelivery, a recovery or a test. */
 export const TRIGGERS = ['schedule', 'redelivery', 'recovery', 'test'] as const;
 export type Trigger = (typeof TRIGGERS)[number];

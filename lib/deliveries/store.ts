@@ -19,7 +19,7 @@ import { EVENT_RETENTION_MS, isTest, type StoredEvent } from '../events/event.ts
 import { toStoredEvent } from '../events/store.ts';
 import { toWebhook } from '../webhooks/store.ts';
 import type { Attempt } from './attempt.ts';
-import type { DeliveryContext, Verdict } from './decide.ts';
+import type { DeliveryContext, RunEnd, Verdict } from './decide.ts';
 import { toDelivery } from './log-store.ts';
 import { carriedEvent, type DeliveryMessage } from './messages.ts';
 import type { DeliveryRecord, RunId } from './record.ts';
@@ -74,11 +74,11 @@ export function deliveries(table: Table) {
     async endRun(
       before: AttemptId,
       event: StoredEvent | undefined,
-      status: 'skipped' | 'canceled' | 'failed',
+      { status, reason }: RunEnd,
       nowMs: number,
     ): Promise<void> {
       const last = { attempt: before.attempt - 1, nextAttemptAt: undefined, retryPending: undefined };
-      await table.write([upsert(before, event, { status, ...last, endedAt: nowMs }, [], nowMs)]);
+      await table.write([upsert(before, event, { status, reason, ...last, endedAt: nowMs }, [], nowMs)]);
     },
   };
 }
@@ -106,6 +106,7 @@ export function recordAttempt(run: RunId, event: StoredEvent, attempt: Attempt, 
   const isRetried = verdict.status === 'retrying';
   const change = {
     status: verdict.status,
+    reason: undefined,
     attempt: attempt.number,
     nextAttemptAt: isRetried ? verdict.dueAt : undefined,
     retryPending: isRetried ? true : undefined,
@@ -115,7 +116,7 @@ export function recordAttempt(run: RunId, event: StoredEvent, attempt: Attempt, 
 }
 
 /** The members of a delivery that each attempt and each end of a run set. */
-type Change = Record<'status' | 'attempt' | 'nextAttemptAt' | 'retryPending' | 'endedAt', unknown> & {
+type Change = Record<'status' | 'reason' | 'attempt' | 'nextAttemptAt' | 'retryPending' | 'endedAt', unknown> & {
   status: DeliveryStatus;
 };
 

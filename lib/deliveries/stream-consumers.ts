@@ -68,7 +68,8 @@ export function fanOutConsumer(backend: Backend, keep: ReturnType<typeof failedE
       const now = clock();
       const { lanes, skipped, counts } = fanOut(event, isTest(event) ? [] : await webhooksOf(event), now);
       const sent = [...lanes].map(([lane, messages]) => sendTo(lane, messages));
-      await allDone([...sent, ...skipped.map((message) => endRun(message, event, 'skipped', now))]);
+      const recorded = skipped.map(({ message, reason }) => endRun(message, event, { status: 'skipped', reason }, now));
+      await allDone([...sent, ...recorded]);
       if (!batch.isReplay) counter.add(event.projectId, counts.deliveries + counts.skipped);
       sum.events++;
       sum.deliveries += counts.deliveries;

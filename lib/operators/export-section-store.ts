@@ -3,7 +3,7 @@ import { type Item, type ItemKey, itemKey, logPartitions } from '../aws/items.ts
 import { keysQuery, wholePartition } from '../aws/queries.ts';
 import type { Query } from '../aws/table.ts';
 import { toDelivery } from '../deliveries/log-store.ts';
-import { deliveryResource } from '../deliveries/record.ts';
+import { deliveryResource, ofDeletedWebhook } from '../deliveries/record.ts';
 import { documentResource } from '../documents/document.ts';
 import { toState } from '../documents/store.ts';
 import { partitionsOf } from '../events/placement.ts';
@@ -23,6 +23,18 @@ export interface Section {
   /** The data of a line, as an object or as stored JSON, or `undefined` for an item that an export omits. */
   dataOf(item: Item): object | string | undefined;
 }
+
+/** The log of a webhook, which can be deleted. */
+export interface WebhookLog {
+  webhookId: string;
+  isDeleted: boolean;
+}
+
+/** A log in the list of webhooks. Only those of deleted ones expire. */
+export const toWebhookLog = ({ sk, expires }: Item): WebhookLog => ({
+  webhookId: String(sk),
+  isDeleted: expires !== undefined,
+});
 
 /** The sections of a project, in order. After them come the logs of its webhooks. */
 export function exportSections(projectId: string, nowMs: number): Section[] {
@@ -59,10 +71,11 @@ export function exportSections(projectId: string, nowMs: number): Section[] {
 }
 
 /** The sections of the log of a webhook, in order. */
-export const sectionsOfLog = (webhookId: string): Section[] =>
+export const sectionsOfLog = ({ webhookId, isDeleted }: WebhookLog): Section[] =>
   logPartitions().map((partition) => {
     const { pk } = itemKey.deliveryIn(webhookId, partition, '');
-    const dataOf = (item: Item) => deliveryResource(toDelivery(item));
+    const recordOf = isDeleted ? (item: Item) => ofDeletedWebhook(toDelivery(item)) : toDelivery;
+    const dataOf = (item: Item) => deliveryResource(recordOf(item));
     return { id: pk, query: wholePartition(pk), head: { type: 'delivery' }, dataOf };
   });
 

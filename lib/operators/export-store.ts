@@ -1,7 +1,15 @@
 import { itemKey } from '../aws/items.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
-import { exportSections, lineOf, positionOf, type Section, sectionsOfLog } from './export-section-store.ts';
+import {
+  exportSections,
+  lineOf,
+  positionOf,
+  type Section,
+  sectionsOfLog,
+  toWebhookLog,
+  type WebhookLog,
+} from './export-section-store.ts';
 
 /** Where an export continues: after an item of a section. In the section `logs`, the items are webhooks. */
 export interface ExportPosition {
@@ -35,7 +43,7 @@ export function projectExport(table: Table) {
     nowMs: number,
   ): Promise<{ lines: string[]; next: ExportPosition | undefined }> => {
     const ofProject = exportSections(projectId, nowMs);
-    if (start?.webhook !== undefined && !(await table.get(itemKey.log(projectId, start.webhook)))) throw unknown();
+    let log = start?.webhook === undefined ? undefined : await logOf(projectId, start.webhook);
     const lines: string[] = [];
     let [bytes, queries] = [0, 0];
     let position = start ?? { section: ofProject[0]?.id ?? LOGS };
@@ -45,10 +53,11 @@ export function projectExport(table: Table) {
         queries += found.queries;
         if (found.next === undefined) return { lines, next: undefined };
         position = found.next;
+        log = found.log;
         continue;
       }
       const { webhook, after } = position;
-      const sections = webhook === undefined ? ofProject : sectionsOfLog(webhook);
+      const sections = log ? sectionsOfLog(log) : ofProject;
       const index = sections.findIndex(({ id }) => id === position.section);
       const section = sections[index];
       if (!section) throw unknown();
@@ -72,21 +81,26 @@ export function projectExport(table: Table) {
     }
   };
 
+  async function logOf(projectId: string, webhookId: string): Promise<WebhookLog> {
+    const item = await table.get(itemKey.log(projectId, webhookId));
+    if (!item) throw unknown();
+    return toWebhookLog(item);
+  }
+
   /** Finds the next webhook with deliveries. Most webhooks of a project can be deleted ones without any. */
   async function nextLog(
     projectId: string,
     after: object | undefined,
-  ): Promise<{ next: ExportPosition | undefined; queries: number }> {
+  ): Promise<{ next: ExportPosition | undefined; log?: WebhookLog; queries: number }> {
     const { pk } = itemKey.log(projectId, '');
     const { items, next } = await table.query({ ...wholePartition(pk), Limit: WEBHOOKS_OF_QUERY, after });
     let queries = 1;
-    for (const { sk } of items) {
-      const webhook = String(sk);
-      const sections = sectionsOfLog(webhook);
+    for (const log of items.map(toWebhookLog)) {
+      const sections = sectionsOfLog(log);
       const counts = sections.map(({ query }) => table.query({ ...query, Select: 'COUNT', Limit: 1 }));
       queries += counts.length;
       const isEmpty = (await Promise.all(counts)).every(({ count }) => count === 0);
-      if (!isEmpty) return { next: { section: sections[0]?.id ?? LOGS, webhook }, queries };
+      if (!isEmpty) return { next: { section: sections[0]?.id ?? LOGS, webhook: log.webhookId }, log, queries };
     }
     return { next: next && { section: LOGS, after: next }, queries };
   }

@@ -40,6 +40,7 @@ const delivery = {
   url: 'https://example.com/webhooks',
   test: false,
   status: 'retrying',
+  reason: null,
   attempts: [
     {
       number: 1,
@@ -62,6 +63,7 @@ const delivery = {
     },
   ],
   next_attempt_at: at(61),
+  last_attempt_at: at(1),
   created_at: at(1),
 };
 

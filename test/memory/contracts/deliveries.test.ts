@@ -36,6 +36,9 @@ function happening() {
 type Happening = ReturnType<typeof happening>;
 type Past = [past: string, happen: (delivery: Happening) => Promise<unknown>];
 
+const canceled = { status: 'canceled', reason: 'disabled' } as const;
+const skipped = { status: 'skipped', reason: 'rate_limited' } as const;
+
 /** Histories after which the message of attempt 2 in run 0 has no effect. */
 const OVERTAKEN: Past[] = [
   ['its attempt is recorded', ({ upTo, message }) => upTo(message({ attempt: 2 }))],
@@ -45,10 +48,10 @@ const OVERTAKEN: Past[] = [
     'its run was canceled',
     async ({ upTo, own, message, event }) => {
       await upTo(message());
-      await own.endRun(message({ attempt: 2 }), event, 'canceled', now);
+      await own.endRun(message({ attempt: 2 }), event, canceled, now);
     },
   ],
-  ['its run was skipped', ({ own, message, event }) => own.endRun(message(), event, 'skipped', now)],
+  ['its run was skipped', ({ own, message, event }) => own.endRun(message(), event, skipped, now)],
   [
     'a newer run was started',
     async ({ upTo, startRun, message }) => {
@@ -119,8 +122,8 @@ describe('deliveries', () => {
       const { message, event, own, upTo, stored } = happening();
       await upTo(message());
       const before = await stored();
-      await own.endRun(message({ attempt: 2 }), event, 'canceled', now + 1);
-      const ended = { status: 'canceled', nextAttemptAt: undefined, retryPending: undefined, endedAt: now + 1 };
+      await own.endRun(message({ attempt: 2 }), event, canceled, now + 1);
+      const ended = { ...canceled, nextAttemptAt: undefined, retryPending: undefined, endedAt: now + 1 };
       expect(await stored()).toEqual({ ...before, ...ended });
     });
 
@@ -128,7 +131,7 @@ describe('deliveries', () => {
       const delivery = happening();
       await happen(delivery);
       const before = await delivery.stored();
-      await delivery.own.endRun(delivery.message({ attempt: 2 }), delivery.event, 'skipped', now + 1);
+      await delivery.own.endRun(delivery.message({ attempt: 2 }), delivery.event, skipped, now + 1);
       expect(await delivery.record(delivery.message({ attempt: 2 }))).toBe(false);
       expect(await delivery.stored()).toEqual(before);
     });

@@ -48,7 +48,7 @@ describe('the delivery log', () => {
       const { event, message } = newDelivery(webhook, now + i);
       const verdict = VERDICTS[state]?.(now + i);
       if (verdict) await own.record(message(), event, attemptOf(message(), { at: now + i, durationMs: 0 }), verdict);
-      else await own.endRun(message(), event, state as 'skipped', now + i);
+      else await own.endRun(message(), event, { status: state as 'skipped', reason: 'disabled' }, now + i);
       eventIds.push(event.id);
     }
     return { webhookId: webhook.id, eventIds };
@@ -145,7 +145,7 @@ describe('the delivery log', () => {
     it('excludes the deliveries that it started itself', async () => {
       const { webhook, event, message } = newDelivery();
       const run = message({ run: 1, trigger: 'recovery', recovery: 'rec_1' });
-      await own.endRun(run, event, 'skipped', now);
+      await own.endRun(run, event, { status: 'skipped', reason: 'rate_limited' }, now);
       const found = async (recoveryId: string) =>
         (await log.recoverable(webhook.id, { ...all, recoveryId }, { limit: 10 })).deliveries.length;
       expect([await found('rec_1'), await found('rec_2')]).toEqual([0, 1]);

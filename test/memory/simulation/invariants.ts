@@ -361,17 +361,22 @@ export class Invariants {
       must(last !== undefined && isSuccess(last), 'A successful delivery had a 2xx', name);
     if (delivery.status === 'failed')
       must(event.webhookId !== undefined || last?.number === MAX_ATTEMPTS, 'A delivery fails after six attempts', name);
-    if (delivery.status === 'canceled' || delivery.status === 'skipped') {
-      const states = this.webhooks.all(webhook.id).map(({ value }) => value);
-      const wasDisabled = states.some((value) => value?.status === 'disabled');
-      const isLateTest = event.webhookId !== undefined && states.some((value) => value?.maxPerSecond !== undefined);
+    const isMissed = delivery.status === 'canceled' || delivery.status === 'skipped';
+    must(isMissed === (delivery.reason !== undefined), 'A missed event has its reason', name);
+    if (delivery.reason) {
+      const states = this.webhooks.all(webhook.id).flatMap(({ value }) => value ?? []);
+      const wasDisabled = (reason: WebhookRecord['disabledReason']) =>
+        states.some((value) => value.status === 'disabled' && value.disabledReason === reason);
+      const isLateTest = event.webhookId !== undefined && states.some((value) => value.maxPerSecond !== undefined);
       const wasFull = this.service.filled.has(webhook.id) || isLateTest;
-      const isSkipped = delivery.status === 'skipped' && wasFull;
-      must(
-        wasDisabled || isSkipped || this.wasSuspended(),
-        'Only a disabled or overloaded webhook misses an event',
-        name,
-      );
+      const isTrue = {
+        paused: wasDisabled('paused'),
+        disabled: wasDisabled('deliveries_failed'),
+        deleted: false, // nothing of a deleted webhook is recorded
+        suspended: this.wasSuspended(),
+        rate_limited: delivery.status === 'skipped' && wasFull,
+      };
+      must(isTrue[delivery.reason], 'Only a disabled or overloaded webhook misses an event', name);
     }
   }
 

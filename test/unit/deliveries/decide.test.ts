@@ -3,7 +3,7 @@ import { type Task, taskOf, type Verdict, verdictOn } from '../../../lib/deliver
 import type { Lane } from '../../../lib/deliveries/lanes.ts';
 import type { DeliveryMessage } from '../../../lib/deliveries/messages.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import { dueAfter } from '../../../lib/deliveries/retry-schedule.ts';
+import { type DeliveryReason, dueAfter } from '../../../lib/deliveries/retry-schedule.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { attempt, event, message, now, record, webhook } from './builders.ts';
 
@@ -17,9 +17,9 @@ const failed = { status: 'failed', attempt: 6 } as const;
 const pending = { retryPending: true, nextAttemptAt: now + 60_000 };
 const slow = { slowUntil: now + 1 };
 const second = { attempt: 2 };
-const SKIP = { task: 'end', status: 'skipped' } as const;
-const CANCEL = { task: 'end', status: 'canceled' } as const;
-const FAIL = { task: 'end', status: 'failed' } as const;
+const FAIL = { task: 'end', as: { status: 'failed' } } as const;
+const skip = (reason: DeliveryReason): Task => ({ task: 'end', as: { status: 'skipped', reason } });
+const cancel = (reason: DeliveryReason): Task => ({ task: 'end', as: { status: 'canceled', reason } });
 const REQUEUE = { task: 'requeue', due: { dueAt: now + 60_000, delaySeconds: 60 } } as const;
 const exhausted = { message: { attempt: 6 }, delivery: failed };
 
@@ -51,14 +51,27 @@ it.each<[string, Given, Partial<Task> | Task['task']]>([
   ['fails if its event expired during the run', { hasExpired: true, message: second, delivery: {} }, FAIL],
   // Nothing of it is recorded.
   ['is sent as the first attempt', {}, 'send'],
-  ['is canceled for a disabled webhook in any lane', { webhook: { ...disabled, ...slow } }, CANCEL],
+  ['is canceled for a disabled webhook in any lane', { webhook: { ...disabled, ...slow } }, cancel('disabled')],
+  ['is canceled for a paused webhook', { webhook: { ...disabled, disabledReason: 'paused' } }, cancel('paused')],
   ['is forwarded to the lane of its endpoint', { lane: 'new', webhook: slow }, { task: 'defer', lane: 'slow' }],
   ['is sent in a slower lane', { lane: 'slow' }, 'send'],
   ['is forwarded to a slower lane as a test', { webhook: { ...disabled, ...slow }, isTest: true }, 'defer'],
-  ['is skipped for a suspended project in any lane', { isSuspended: true, webhook: slow }, SKIP],
-  ['is skipped as a test of a suspended project', { isSuspended: true, isTest: true, webhook: disabled }, SKIP],
-  ['is canceled as a retry of a suspended project', { isSuspended: true, message: second, delivery: {} }, CANCEL],
-  ['is canceled as a redelivery of a suspended project', { isSuspended: true, message: { run: 1 } }, CANCEL],
+  ['is skipped for a suspended project in any lane', { isSuspended: true, webhook: slow }, skip('suspended')],
+  [
+    'is skipped as a test of a suspended project',
+    { isSuspended: true, isTest: true, webhook: disabled },
+    skip('suspended'),
+  ],
+  [
+    'is canceled as a retry of a suspended project',
+    { isSuspended: true, message: second, delivery: {} },
+    cancel('suspended'),
+  ],
+  [
+    'is canceled as a redelivery of a suspended project',
+    { isSuspended: true, message: { run: 1 } },
+    cancel('suspended'),
+  ],
   ['is dropped as a duplicate even if its project was suspended', { isSuspended: true, delivery: {} }, 'drop'],
   // The attempt before it is recorded.
   ['is sent if it arrived before its pending flag was cleared', { message: second, delivery: pending }, 'send'],

@@ -21,7 +21,7 @@ function goesTo(webhooks: readonly WebhookRecord[], overrides: Partial<StoredEve
   const ids = (messages: DeliveryMessage[]) => messages.map(({ webhookId }) => webhookId);
   return {
     ...Object.fromEntries([...lanes].map(([lane, messages]) => [lane, ids(messages as DeliveryMessage[])])),
-    ...(skipped.length > 0 && { skipped: ids(skipped) }),
+    ...(skipped.length > 0 && { skipped: ids(skipped.map(({ message }) => message)) }),
   };
 }
 
@@ -65,16 +65,27 @@ describe('an event', () => {
   });
 
   it('is queued or skipped as the first attempt of the first run', () => {
-    const webhooks = [webhook(), webhook({ id: 'whk_2', status: 'disabled' })];
+    const paused = webhook({ id: 'whk_3', status: 'disabled', disabledReason: 'paused' });
+    const failed = webhook({ id: 'whk_2', status: 'disabled', disabledReason: 'deliveries_failed' });
+    const webhooks = [webhook(), failed, paused];
     const { lanes, skipped } = fanOut(event(), webhooks, now);
     const first = { run: 0, attempt: 1, trigger: 'schedule' } as const;
     expect(lanes.get('new')).toEqual([message({ ...first, event: toCarry(event()) })]);
-    expect(skipped).toEqual([message({ webhookId: 'whk_2', ...first })]);
+    expect(skipped).toEqual([
+      { message: message({ webhookId: 'whk_2', ...first }), reason: 'disabled' },
+      { message: message({ webhookId: 'whk_3', ...first }), reason: 'paused' },
+    ]);
   });
 });
 
 describe('an event with more than ten webhooks', () => {
-  const isOf = { new: {}, quick: { quickSince: now }, slow: { slowUntil: now + 1 }, skipped: { status: 'disabled' } };
+  const isOf = {
+    new: {},
+    quick: { quickSince: now },
+    slow: { slowUntil: now + 1 },
+    disabled: { status: 'disabled' },
+    paused: { status: 'disabled', disabledReason: 'paused' },
+  };
   /** Webhooks of each kind. */
   const webhooksOf = (counts: Partial<Record<keyof typeof isOf, number>>) =>
     Object.entries(counts).flatMap(([kind, count]) =>
@@ -83,17 +94,18 @@ describe('an event with more than ten webhooks', () => {
   const partsOf = (webhooks: readonly WebhookRecord[], of = event()) =>
     (fanOut(of, webhooks, now).lanes.get('quick') ?? []) as SpreadMessage[];
 
-  it('goes to the quick lane in parts of up to ten webhooks, each for one lane or skipped', () => {
-    const webhooks = webhooksOf({ slow: 1, new: 11, skipped: 2, quick: 10 });
+  it('goes to the quick lane in parts of up to ten webhooks, each for one lane or skipped for one reason', () => {
+    const webhooks = webhooksOf({ slow: 1, new: 11, disabled: 2, quick: 10, paused: 1 });
     const { lanes, skipped, counts } = fanOut(event(), webhooks, now);
-    expect([[...lanes.keys()], skipped, counts]).toEqual([['quick'], [], { deliveries: 22, skipped: 2 }]);
+    expect([[...lanes.keys()], skipped, counts]).toEqual([['quick'], [], { deliveries: 22, skipped: 3 }]);
     const parts = partsOf(webhooks).map(({ spread: { to, webhookIds } }) => [to, webhookIds.length]);
     expect(parts).toEqual([
       ['slow', 1],
       ['new', 10],
       ['new', 1],
       ['quick', 10],
-      ['skipped', 2],
+      ['disabled', 2],
+      ['paused', 1],
     ]);
     const ids = partsOf(webhooks).flatMap(({ spread }) => spread.webhookIds);
     expect(ids.sort()).toEqual(webhooks.map(({ id }) => id).sort());
@@ -109,7 +121,7 @@ describe('an event with more than ten webhooks', () => {
   });
 
   it('has no parts with ten webhooks', () => {
-    const { lanes, skipped } = fanOut(event(), webhooksOf({ quick: 9, skipped: 1 }), now);
+    const { lanes, skipped } = fanOut(event(), webhooksOf({ quick: 9, disabled: 1 }), now);
     expect([lanes.get('quick')?.length, skipped.length]).toEqual([9, 1]);
     expect(lanes.get('quick')?.every((each) => 'webhookId' in each)).toBe(true);
   });

@@ -30,7 +30,7 @@ describe('a message of the deliveries queue', () => {
     ['a first attempt with its event', message({ event: toCarry(event()) })],
     ['the first page of a recovery', recover()],
     ['a part of an event with many webhooks', spread()],
-    ['disabled webhooks of an event', spread({ to: 'skipped', event: toCarry(event()) })],
+    ['disabled webhooks of an event', spread({ to: 'paused', event: toCarry(event()) })],
     ['the next page of a recovery', recover({ page: 1 })],
     ['a delivery of a recovery', message({ run: 1, trigger: 'recovery', recovery: 'rec_1' })],
   ])('arrives unchanged: %s', (_, sent) => {

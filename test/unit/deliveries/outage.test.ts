@@ -255,7 +255,9 @@ describe('the rate limit of a webhook', () => {
     const own = await overloaded();
     if (number > 1) await own.record(number - 1, retrying);
     expect(await own.run(message({ attempt: number }))).toEqual([]);
-    expect(await own.delivery()).toMatchObject({ status: 'skipped', attempt: number - 1, endedAt: now });
+    expect(await own.delivery()).toMatchObject({
+      ...{ status: 'skipped', reason: 'rate_limited', attempt: number - 1, endedAt: now },
+    });
     await own.publish(event({ id: 'evt_2' }));
     await own.run(message({ eventId: 'evt_2' }));
     expect([own.emails(), own.posts]).toMatchObject([[{ subject: expect.stringContaining('overloaded') }], []]);

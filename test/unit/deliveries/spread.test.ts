@@ -30,19 +30,25 @@ describe('a part of an event with many webhooks', () => {
   });
 
   it.each([
-    ['with its event', toCarry(event())],
-    ['without its event, which is large', undefined],
-  ])('records a skipped delivery for each disabled webhook: %s', async (_, carried) => {
+    ['with its event', 'disabled', toCarry(event())],
+    ['without its event, which is large', 'paused', undefined],
+  ] as const)('records a skipped delivery for each disabled webhook, with the reason: %s', async (_, to, carried) => {
     const { own, statuses } = await withWebhooks();
-    expect(await own.run(part({ to: 'skipped', event: carried }))).toEqual([]);
+    expect(await own.run(part({ to, event: carried }))).toEqual([]);
     expect(await statuses()).toEqual(['skipped', 'skipped', 'skipped']);
-    expect(await own.delivery()).toMatchObject({ eventType: event().type, run: 0, attempt: 0, endedAt: now });
+    expect(await own.delivery()).toMatchObject({
+      eventType: event().type,
+      reason: to,
+      run: 0,
+      attempt: 0,
+      endedAt: now,
+    });
     expect(own.sent()).toEqual([]);
   });
 
   it('records nothing for a deleted webhook', async () => {
     const { own } = await withWebhooks();
-    expect(await own.run(part({ to: 'skipped', webhookIds: ['whk_deleted', 'whk_2'] }))).toEqual([]);
+    expect(await own.run(part({ to: 'disabled', webhookIds: ['whk_deleted', 'whk_2'] }))).toEqual([]);
     expect(await own.log.get('whk_deleted', 'evt_1')).toBeUndefined();
     expect(await own.log.get('whk_2', 'evt_1')).toBeDefined();
   });
@@ -50,13 +56,13 @@ describe('a part of an event with many webhooks', () => {
   it('changes no delivery that has moved on', async () => {
     const { own, statuses } = await withWebhooks();
     await own.record(1, { status: 'succeeded' });
-    await own.run(part({ to: 'skipped' }));
+    await own.run(part({ to: 'disabled' }));
     expect(await statuses()).toEqual(['succeeded', 'skipped', 'skipped']);
   });
 
   it.each([
     'new',
-    'skipped',
+    'disabled',
   ] as const)('is received again after any of its calls failed (%s), and loses nothing', async (to) => {
     const outcomeOf = async (failing: number) => {
       const { own, statuses } = await withWebhooks();
