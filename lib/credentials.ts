@@ -9,7 +9,11 @@ export type KeyType = (typeof KEY_TYPES)[number];
 export const PERMISSIONS = ['read', 'write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** The user of a scoped token: a person or a device of the customer, in the customer's terms. */
+/** What a dashboard link allows. */
+export const ROLES = ['viewer', 'editor'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The user of a scoped token or a dashboard link: a person or a device of the customer, in the customer's terms. */
 export const User = text(1, 128);
 
 /** The environment of a key. Requests with an admin key name theirs. */

@@ -10,8 +10,8 @@ import { isAllowed } from '../keys/allowlist.ts';
 import { type Authenticated, authenticate } from '../keys/authenticate.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { type Rejection, rejectionToRecord } from '../keys/rejection.ts';
+import { MAX_TOKEN_BYTES } from '../keys/signed-claims.ts';
 import { apiKeys, keysWithProject } from '../keys/store.ts';
-import { MAX_TOKEN_BYTES } from '../keys/token.ts';
 import { useToRecord } from '../keys/usage.ts';
 import { projectState, shareKeyOf } from '../projects/project.ts';
 import { routeAt } from './routes.ts';
@@ -44,7 +44,7 @@ export function authorizer(backend: Backend) {
       if (caller && 'end' in caller) await recordRejection(caller, caller.end);
       return null;
     }
-    const { record, grant, now } = caller;
+    const { record, grant, session, now } = caller;
     const publishAfter = secondsOverBudget(project.deliveriesUsedUntil, now);
     const [, route] = routeAt(event.httpMethod, event.resource) ?? [];
     const problem = state === 'suspended' ? SUSPENDED : problemOf(caller, route, identity.sourceIp);
@@ -70,6 +70,7 @@ export function authorizer(backend: Backend) {
         key_id: record.id,
         caller: callerTypeOf(caller),
         ...(grant && { token: JSON.stringify(grant) }),
+        ...(session && { session: JSON.stringify(session) }),
         ...(publishAfter > 0 && { publish_after: String(publishAfter) }),
         ...problem,
       },
@@ -126,25 +127,31 @@ const forbidden = (code: 'insufficient_permissions' | 'ip_not_allowed' | 'projec
 const SUSPENDED = forbidden('project_suspended', 'Contact the operator, who suspended this project.');
 
 /** The type of the caller's credential. */
-const callerTypeOf = ({ record, grant }: Authenticated): CallerType => (grant ? 'token' : record.type);
+const callerTypeOf = ({ record, grant, session }: Authenticated): CallerType =>
+  session?.role ?? (grant ? 'token' : record.type);
 
 /**
  * Why a valid credential cannot call an operation from this address, if so. Other methods of a path have no operation, so every
- * credential receives the 405 with the methods of the path.
+ * credential receives the 405 with the methods of the path. The allowlist of a key limits who can create dashboard links, and not
+ * where the people are who open them.
  */
 function problemOf(caller: Authenticated, route: Route | undefined, address: string): Forbidden | undefined {
-  const { record, grant } = caller;
-  if (!isAllowed(record.cidrs, address))
+  const { record, grant, session } = caller;
+  if (!session && !isAllowed(record.cidrs, address))
     return forbidden('ip_not_allowed', `The allowlist of the key does not include ${address}, your address.`);
   const type = callerTypeOf(caller);
   const permissions = grant?.permissions ?? [];
   if (!route || mayCall(route, type, permissions)) return undefined;
-  const own = grant ? `a scoped token with ${permissions.join(' and ')}` : `a key of type ${type}`;
   const { method, path } = route;
   return forbidden(
     'insufficient_permissions',
-    `Call ${method} ${path} with ${callersText(route)}. This credential is ${own}.`,
+    `Call ${method} ${path} with ${callersText(route)}. This credential is ${credentialText(caller)}.`,
   );
+}
+
+function credentialText({ record, grant, session }: Authenticated): string {
+  if (session) return `a dashboard link with the role ${session.role}`;
+  return grant ? `a scoped token with ${grant.permissions.join(' and ')}` : `a key of type ${record.type}`;
 }
 
 /**

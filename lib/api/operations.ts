@@ -4,6 +4,7 @@ import { eventTypeOperations } from '../events/event-type-operations.ts';
 import { eventOperations } from '../events/operations.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { type ApiFunction, allowsCrossOrigin, methodsOf } from '../http/route.ts';
+import { linkOperations } from '../keys/link-operations.ts';
 import { keyOperations } from '../keys/operations.ts';
 import { tokenOperations } from '../keys/token-operations.ts';
 import { projectOperations } from '../projects/operations.ts';
@@ -13,6 +14,7 @@ import { webhookOperations } from '../webhooks/operations.ts';
 export const operations = {
   ...keyOperations,
   ...tokenOperations,
+  ...linkOperations,
   ...projectOperations,
   ...webhookOperations,
   ...deliveryOperations,

@@ -2,7 +2,7 @@ import { deliveryRoutes, eventDeliveryRoutes, recoveryRoutes } from '../deliveri
 import { documentRoutes } from '../documents/routes.ts';
 import { eventRoutes, eventTypeRoutes } from '../events/routes.ts';
 import { byRoute, type Route } from '../http/route.ts';
-import { keyRoutes, tokenRoutes } from '../keys/routes.ts';
+import { keyRoutes, linkRoutes, tokenRoutes } from '../keys/routes.ts';
 import { projectRoutes } from '../projects/routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 
@@ -10,6 +10,7 @@ import { webhookRoutes } from '../webhooks/routes.ts';
 export const routeAt = byRoute<Route>({
   ...keyRoutes,
   ...tokenRoutes,
+  ...linkRoutes,
   ...projectRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,

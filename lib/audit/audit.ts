@@ -38,6 +38,10 @@ export const AuditEntryResource = resource('AuditEntry', {
     v.nullable(v.string()),
     'The IP address of the request; `null` if the change did not come through the API.',
   ),
+  link: described(
+    v.nullable(v.object({ user: described(v.nullable(v.string()), 'The `user` of the link; `null` if it has none.') })),
+    'The dashboard link of the `actor` with which a person made the change; `null` if there was none.',
+  ),
   action: described(v.picklist(AUDIT_ACTIONS), 'The kind of change.'),
   target: described(v.string(), 'The id of the changed resource.'),
   detail: described(jsonObject, 'Details of the change. Never contains secrets.'),
@@ -51,16 +55,17 @@ export interface AuditRecord extends Omit<v.InferOutput<typeof AuditEntryResourc
 
 /** A change to record. Without an `actor` and an `address`, it did not come through the API. */
 export type AuditedChange = Pick<AuditRecord, 'projectId' | 'at' | 'action' | 'target'> &
-  Partial<Pick<AuditRecord, 'actor' | 'address' | 'detail'>>;
+  Partial<Pick<AuditRecord, 'actor' | 'address' | 'link' | 'detail'>>;
 
 /** A change without the project and the author of the request. */
-export type ChangeEntry = Omit<AuditedChange, 'projectId' | 'actor' | 'address'>;
+export type ChangeEntry = Omit<AuditedChange, 'projectId' | 'actor' | 'address' | 'link'>;
 
-export const auditResource = ({ at, id, actor, address, action, target, detail }: AuditRecord) => ({
+export const auditResource = ({ at, id, actor, address, link, action, target, detail }: AuditRecord) => ({
   id,
   at: iso(at),
   actor,
   address,
+  link,
   action,
   target,
   detail,

@@ -28,7 +28,7 @@ export const auditLog = (table: Table) => ({
 /** The write of an entry, for the transaction of the change. Entries are only ever added. */
 export function auditEntry(change: AuditedChange, random: Random): Write {
   const id = sortableId('aud', change.at, random);
-  const record: AuditRecord = { id, actor: null, address: null, detail: {}, ...change };
+  const record: AuditRecord = { id, actor: null, address: null, link: null, detail: {}, ...change };
   const expires = timeToLive(record.at + AUDIT_KEPT_MS);
   return put({ ...itemKey.audit(record.projectId, record.id), ...record, expires }, isNew);
 }
@@ -36,5 +36,8 @@ export function auditEntry(change: AuditedChange, random: Random): Write {
 /** Builds the writes of audit entries for the changes of requests. */
 export const auditing =
   ({ random }: Backend) =>
-  ({ caller, address }: Pick<Request, 'caller' | 'address'>, change: ChangeEntry): Write =>
-    auditEntry({ projectId: caller.projectId, actor: credentialOf(caller), address, ...change }, random);
+  ({ caller, address }: Pick<Request, 'caller' | 'address'>, change: ChangeEntry): Write => {
+    const { projectId, session } = caller;
+    const link = session ? { user: session.user ?? null } : null;
+    return auditEntry({ projectId, actor: credentialOf(caller), address, link, ...change }, random);
+  };

@@ -6,6 +6,7 @@ const WITH_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v1/keys',
     '/v1/keys/{key}/rotate',
     '/v1/tokens',
+    '/v1/dashboard-links',
     '/v1/webhooks',
     '/v1/webhooks/{id}/rotate-secret',
     '/v1/webhooks/{id}/test',

@@ -1,20 +1,21 @@
-import { type Routes, WRITERS } from '../http/route.ts';
+import { EDITORS, type Routes, VIEWERS } from '../http/route.ts';
 
-const webhooks = { function: 'webhooks', callers: WRITERS, permissions: [] } as const;
+const reads = { function: 'webhooks', callers: VIEWERS, permissions: [] } as const;
+const changes = { function: 'webhooks', callers: EDITORS, permissions: [] } as const;
 
 export const deliveryRoutes = {
-  listDeliveries: { ...webhooks, method: 'GET', path: '/v1/webhooks/{id}/deliveries' },
-  getDelivery: { ...webhooks, method: 'GET', path: '/v1/webhooks/{id}/deliveries/{event_id}' },
-  redeliver: { ...webhooks, method: 'POST', path: '/v1/webhooks/{id}/deliveries/{event_id}/redeliver' },
-  getStats: { ...webhooks, method: 'GET', path: '/v1/stats' },
+  listDeliveries: { ...reads, method: 'GET', path: '/v1/webhooks/{id}/deliveries' },
+  getDelivery: { ...reads, method: 'GET', path: '/v1/webhooks/{id}/deliveries/{event_id}' },
+  redeliver: { ...changes, method: 'POST', path: '/v1/webhooks/{id}/deliveries/{event_id}/redeliver' },
+  getStats: { ...reads, method: 'GET', path: '/v1/stats' },
 } as const satisfies Routes;
 
 export const recoveryRoutes = {
-  getRecovery: { ...webhooks, method: 'GET', path: '/v1/webhooks/{id}/recover' },
-  recover: { ...webhooks, method: 'POST', path: '/v1/webhooks/{id}/recover' },
-  stopRecovery: { ...webhooks, method: 'DELETE', path: '/v1/webhooks/{id}/recover' },
+  getRecovery: { ...reads, method: 'GET', path: '/v1/webhooks/{id}/recover' },
+  recover: { ...changes, method: 'POST', path: '/v1/webhooks/{id}/recover' },
+  stopRecovery: { ...changes, method: 'DELETE', path: '/v1/webhooks/{id}/recover' },
 } as const satisfies Routes;
 
 export const eventDeliveryRoutes = {
-  listEventDeliveries: { ...webhooks, method: 'GET', path: '/v1/events/{id}/deliveries' },
+  listEventDeliveries: { ...reads, method: 'GET', path: '/v1/events/{id}/deliveries' },
 } as const satisfies Routes;

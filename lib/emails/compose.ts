@@ -8,9 +8,6 @@ export interface EmailContext {
   dashboardUrl: string;
 }
 
-/** The URL of the dashboard of the API with a base URL. */
-export const dashboardOf = (baseUrl: string): string => (baseUrl === '' ? '' : `${baseUrl}/dashboard`);
-
 /** A place in the dashboard, such as `/live/settings`, with the label of its link. */
 type Link = readonly [label: string, place: string];
 

@@ -6,11 +6,10 @@ import { itemKey, timeToLive } from '../aws/items.ts';
 import { queue } from '../aws/queue.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
-import { baseUrlOf } from '../http/base-url.ts';
+import { baseUrlOf, dashboardOf } from '../http/base-url.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { isPending, recipientsOf } from '../projects/recipients.ts';
 import { projects as projectsIn } from '../projects/store.ts';
-import { dashboardOf } from './compose.ts';
 import { confirmationEmail, confirmationToken } from './confirmation.ts';
 import {
   confirmed,

@@ -1,12 +1,13 @@
-import { type Routes, WRITERS } from '../http/route.ts';
+import { type Routes, VIEWERS, WRITERS } from '../http/route.ts';
 
-const events = { function: 'events', callers: WRITERS, permissions: [] } as const;
+const reads = { function: 'events', callers: VIEWERS, permissions: [] } as const;
+const publishes = { function: 'events', callers: WRITERS, permissions: [] } as const;
 
 export const eventRoutes = {
-  publishEvent: { ...events, method: 'POST', path: '/v1/events' },
-  publishEvents: { ...events, method: 'POST', path: '/v1/events/batch' },
-  listEvents: { ...events, method: 'GET', path: '/v1/events' },
-  getEvent: { ...events, method: 'GET', path: '/v1/events/{id}' },
+  publishEvent: { ...publishes, method: 'POST', path: '/v1/events' },
+  publishEvents: { ...publishes, method: 'POST', path: '/v1/events/batch' },
+  listEvents: { ...reads, method: 'GET', path: '/v1/events' },
+  getEvent: { ...reads, method: 'GET', path: '/v1/events/{id}' },
 } as const satisfies Routes;
 
 export const eventTypeRoutes = {

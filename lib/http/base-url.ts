@@ -9,6 +9,9 @@ import type { Operation } from './operation.ts';
 export const baseUrlOf = ({ variables }: { variables: Readonly<Record<string, string | undefined>> }): string =>
   variables.BASE_URL ?? '';
 
+/** The URL of the dashboard of the API with a base URL. */
+export const dashboardOf = (baseUrl: string): string => (baseUrl === '' ? '' : `${baseUrl}/dashboard`);
+
 /** The `Location` of a 201, which is the absolute URL of the new resource (RFC 9110 §10.2.2). */
 export function locationHeader(
   { statusCode, body }: APIGatewayProxyResult,

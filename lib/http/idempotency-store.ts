@@ -19,9 +19,12 @@ export interface RequestIdentity {
   isRepeated: boolean;
 }
 
-/** Scoped tokens reach different documents, so a key belongs to the owner of the token, and otherwise to the space. */
+/**
+ * Scoped tokens reach different documents, and people with dashboard links must not meet the requests of servers. So an idempotency key
+ * belongs to the owner of the token or session, and otherwise to the space.
+ */
 const scoped = (caller: Caller, key: string): string =>
-  hash('sha256', caller.token ? JSON.stringify([ownerOf(caller), key]) : key, 'base64url');
+  hash('sha256', caller.token || caller.session ? JSON.stringify([ownerOf(caller), key]) : key, 'base64url');
 
 /** Larger responses are stored in parts, because an item has at most 400 KB. */
 const PART_LENGTH = 90_000;

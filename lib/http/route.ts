@@ -1,12 +1,12 @@
-import type { KeyType, Permission } from '../credentials.ts';
+// The authorizer and the dashboard import this file and the routes of all subjects, so they contain no schema.
 
-// The authorizer imports this file and the routes of all subjects, so they contain no schema.
+import type { KeyType, Permission, Role } from '../credentials.ts';
 
 /** The functions behind the API, each a file in functions/. */
 export type ApiFunction = 'keys' | 'tokens' | 'project' | 'webhooks' | 'events' | 'documents' | 'dashboard';
 
-/** The type of a caller: the type of its key, or a scoped token. */
-export type CallerType = KeyType | 'token';
+/** The type of a caller: the type of its key, a scoped token, or the role of a dashboard link. */
+export type CallerType = KeyType | 'token' | Role;
 
 /** Who can call which method of which path. */
 export interface Route {
@@ -25,8 +25,15 @@ export type Routes = Readonly<Record<string, Route>>;
 
 export const ADMIN = ['admin'] as const;
 export const WRITERS = ['admin', 'live', 'test'] as const;
-export const READERS = ['admin', 'live', 'test', 'read', 'token'] as const;
 export const WRITERS_AND_TOKENS = [...WRITERS, 'token'] as const;
+/** They change webhooks and their deliveries. */
+export const EDITORS = [...WRITERS, 'editor'] as const;
+/** They read webhooks, events and deliveries. */
+export const VIEWERS = [...WRITERS, 'viewer', 'editor'] as const;
+/** They synchronize. Without `write`, they only pull. */
+export const REPLICAS = [...WRITERS, 'read', 'token'] as const;
+/** They read documents. */
+export const READERS = [...REPLICAS, 'viewer', 'editor'] as const;
 
 /** Whether callers of a type may call an operation with their credential. */
 export const isFor = ({ callers }: Pick<Route, 'callers'>, type: CallerType): boolean =>
@@ -55,7 +62,15 @@ const listed = (words: readonly string[]) => new Intl.ListFormat('en', { type: '
 /** The credentials that can call an operation, in words. */
 export function callersText({ callers, permissions }: Pick<Route, 'callers' | 'permissions'>): string {
   if (callers === 'anyone') return 'any credential';
-  const types = callers.filter((caller) => caller !== 'token');
-  const keys = `an ${listed(types)} key`; // the first type is admin
-  return callers.includes('token') ? `${keys}, or a scoped token with ${listed(permissions)}` : keys;
+  const roles = callers.filter(isRole);
+  const types = callers.filter((caller) => caller !== 'token' && !isRole(caller));
+  const all = [
+    `an ${listed(types)} key`, // the first type is admin
+    ...(callers.includes('token') ? [`a scoped token with ${listed(permissions)}`] : []),
+    ...(roles.length > 0 ? [`a dashboard link with the role ${listed(roles)}`] : []),
+  ];
+  return all.length < 2 ? all.join() : `${all.slice(0, -1).join(', ')}, or ${all.at(-1)}`;
 }
+
+/** Whether the callers of a type have a dashboard link. */
+export const isRole = (type: CallerType): type is Role => type === 'viewer' || type === 'editor';

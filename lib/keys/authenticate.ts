@@ -1,3 +1,4 @@
+import { type DashboardSession, parentOfSession, verifySession } from './dashboard-session.ts';
 import { endOf, type KeyRecord } from './key.ts';
 import { hashApiKey, parseApiKey, sameText } from './key-secret.ts';
 import { type Grant, parentOf, verifyToken } from './token.ts';
@@ -5,11 +6,13 @@ import { type Grant, parentOf, verifyToken } from './token.ts';
 /** Reads a key, strongly consistent, so a revocation applies immediately. */
 type Read<Key> = (id: string) => Promise<Key | undefined>;
 
-/** The key of a credential, or the parent key of a scoped token. */
+/** The key of a credential, or the parent key of a scoped token or a dashboard session. */
 export interface Authenticated<Key extends KeyRecord = KeyRecord> {
   record: Key;
   /** The grant of a scoped token, or `null` for a key. */
   grant: Grant | null;
+  /** The dashboard session, or `null` for another credential. */
+  session: DashboardSession | null;
   /** The time at which the credential worked. */
   now: number;
 }
@@ -29,11 +32,12 @@ export async function authenticate<Key extends KeyRecord>(
   read: Read<Key>,
   clock: () => number,
 ): Promise<Authenticated<Key> | Ended<Key> | null> {
+  if (parentOfSession(credential)) return authenticateSession(credential, read, clock);
   if (!credential.startsWith('svc_')) return authenticateToken(credential, read, clock);
   const key = await keyOf(parseApiKey(credential), read, clock);
   if (!key || !sameText(hashApiKey(credential), key.record.hash)) return null;
   const end = endOf(key.record, key.now);
-  return end ? { ...key, end } : { ...key, grant: null };
+  return end ? { ...key, end } : { ...key, grant: null, session: null };
 }
 
 /** The same for a scoped token only. Returns `null` for any other text. */
@@ -43,7 +47,16 @@ export async function authenticateToken<Key extends KeyRecord>(token: string, re
   if (!grant) return null;
   const end = endOf(key.record, key.now);
   if (end) return { ...key, end };
-  return typeof grant === 'string' ? { ...key, end: grant } : { ...key, grant };
+  return typeof grant === 'string' ? { ...key, end: grant } : { ...key, grant, session: null };
+}
+
+/** The same for a dashboard session. */
+async function authenticateSession<Key extends KeyRecord>(text: string, read: Read<Key>, clock: () => number) {
+  const key = await keyOf(parentOfSession(text), read, clock);
+  const session = key && (await verifySession(text, key.record, key.now));
+  if (!session) return null;
+  const end = endOf(key.record, key.now);
+  return session === 'expired' || end !== null ? { ...key, end: end ?? 'expired' } : { ...key, grant: null, session };
 }
 
 async function keyOf<Key extends KeyRecord>(id: string | null | undefined, read: Read<Key>, clock: () => number) {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { described, iso, timestamp } from '../schema.ts';
 
-/** Why the service rejects a genuine key, or a token of it. */
+/** Why the service rejects a genuine key, or a token or dashboard link of it. */
 const REJECTIONS = ['revoked', 'expired', 'ip_not_allowed', 'suspended'] as const;
 export type Rejection = (typeof REJECTIONS)[number];
 
@@ -13,11 +13,11 @@ export const LastRejection = described(
       at: described(timestamp, 'When, to the hour.'),
       reason: described(
         v.picklist(REJECTIONS),
-        '401: the key or the token was `revoked` or had `expired`. 403: the allowlist does not contain the address (`ip_not_allowed`), or the project was `suspended`.',
+        '401: the credential was `revoked` or had `expired`. 403: the allowlist does not contain the address (`ip_not_allowed`), or the project was `suspended`.',
       ),
     }),
   ),
-  'The last request that the service rejected although the key, or the token of this key, is genuine. Of the reasons of one hour, it is the one that began last. `null` if there was none.',
+  'The last request that the service rejected although the key, or the token or dashboard link of this key, is genuine. Of the reasons of one hour, it is the one that began last. `null` if there was none.',
 );
 
 /** The last hour with a rejected request, and its reasons in the order in which each one first occurred. */

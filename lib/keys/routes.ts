@@ -1,4 +1,4 @@
-import { ADMIN, type Routes, WRITERS } from '../http/route.ts';
+import { ADMIN, type Routes, VIEWERS, WRITERS } from '../http/route.ts';
 
 const keys = { function: 'keys', callers: ADMIN, permissions: [] } as const;
 const tokens = { function: 'tokens', callers: WRITERS, permissions: [] } as const;
@@ -18,6 +18,10 @@ export const keyRoutes = {
 export const tokenRoutes = {
   createToken: { ...tokens, method: 'POST', path: '/v1/tokens' },
   listTokenKeys: { ...tokens, method: 'GET', path: '/v1/tokens/keys' },
-  verifyToken: { ...tokens, method: 'POST', path: '/v1/tokens/verify' },
+  verifyToken: { ...tokens, callers: VIEWERS, method: 'POST', path: '/v1/tokens/verify' },
   revokeToken: { ...tokens, method: 'POST', path: '/v1/tokens/{token_id}/revoke' },
+} as const satisfies Routes;
+
+export const linkRoutes = {
+  createDashboardLink: { ...tokens, method: 'POST', path: '/v1/dashboard-links' },
 } as const satisfies Routes;

@@ -1,13 +1,13 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /*
- * Scoped tokens are signed with Ed25519 (RFC 8032, RFC 8037). The private key derives from the token secret of the parent key, so
- * a key record contains one secret. The public half is stored with the key, because every verification needs it.
+ * Scoped tokens and dashboard sessions are signed with Ed25519 (RFC 8032, RFC 8037). Their private keys derive from the token secret of
+ * the parent key, so a key record contains one secret. The public half of the key for tokens is stored with the key, because every
+ * verification needs it. That of the key for sessions is not published, so no engine can take a session for a token.
  */
 
 /** The start of a private Ed25519 key in PKCS #8, in front of its 32 bytes (RFC 8410 §7). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-const PURPOSE = 'svc-doc+jwt Ed25519';
 
 /** Limits the memory of an execution environment. An imported key has about 1 KB. */
 const MAX_IMPORTED = 1000;
@@ -25,15 +25,25 @@ function cached(create: (text: string) => KeyObject): (text: string) => KeyObjec
   };
 }
 
-/** The private key that signs the tokens of a key with this token secret. */
-export const signingKey = cached((tokenSecret) => {
-  const seed = hkdfSync('sha256', Buffer.from(tokenSecret, 'base64url'), '', PURPOSE, 32);
-  return createPrivateKey({ key: Buffer.concat([PKCS8, Buffer.from(seed)]), format: 'der', type: 'pkcs8' });
-});
+/** Derives the private key for a purpose from a token secret. */
+const signingKeyFor = (purpose: string) =>
+  cached((tokenSecret) => {
+    const seed = hkdfSync('sha256', Buffer.from(tokenSecret, 'base64url'), '', purpose, 32);
+    return createPrivateKey({ key: Buffer.concat([PKCS8, Buffer.from(seed)]), format: 'der', type: 'pkcs8' });
+  });
 
-/** The public half of a signing key: `x` of its JSON Web Key (RFC 8037 §2). */
+/** The private key that signs the tokens of a key with this token secret. */
+export const tokenSigningKey = signingKeyFor('svc-doc+jwt Ed25519');
+
+/** The private key that signs its dashboard sessions. */
+export const sessionSigningKey = signingKeyFor('svc-session+jwt Ed25519');
+
+/** Verifies its dashboard sessions. */
+export const sessionVerifyingKey = cached((tokenSecret) => createPublicKey(sessionSigningKey(tokenSecret)));
+
+/** The public half of the key for tokens: `x` of its JSON Web Key (RFC 8037 §2). */
 export const publicKeyOf = (tokenSecret: string): string =>
-  createPublicKey(signingKey(tokenSecret)).export({ format: 'jwk' }).x as string;
+  createPublicKey(tokenSigningKey(tokenSecret)).export({ format: 'jwk' }).x as string;
 
 /** The JSON Web Key with this public half. */
 export const jsonWebKey = (x: string) => ({ kty: 'OKP', crv: 'Ed25519', x }) as const;

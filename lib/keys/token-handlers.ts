@@ -16,8 +16,9 @@ import {
   newTokenId,
   withRevoked,
 } from './revoked-tokens.ts';
+import { MAX_TOKEN_BYTES } from './signed-claims.ts';
 import { apiKeys } from './store.ts';
-import { MAX_TOKEN_BYTES, signToken } from './token.ts';
+import { signToken } from './token.ts';
 import { verificationOf } from './token-introspection.ts';
 import { etagOfText, tokenKey, tokenKeySet } from './token-keys.ts';
 import { listedKeys } from './token-keys-store.ts';

@@ -5,8 +5,8 @@ import { described, isoOrNull, resource, timestamp, wholeNumber } from '../schem
 import type { Environment } from '../space.ts';
 import { isUsable, type KeyRecord } from './key.ts';
 import { hasExpired } from './revoked-tokens.ts';
+import { ALGORITHM } from './signed-claims.ts';
 import { jsonWebKey } from './signing-key.ts';
-import { ALGORITHM } from './token.ts';
 
 /** The seconds for which a server may use the keys. A revocation reaches every server within this time. */
 const CACHE_SECONDS = 10;

@@ -16,7 +16,7 @@ export const KeyUsage = resource('KeyUsage', {
         date: described(v.pipe(v.string(), v.isoDate()), 'The day in UTC.'),
         active_hours: described(
           wholeNumber(),
-          'The hours of that day in which the API allowed a request with the key or with one of its tokens. It is not the number of requests. The count can be slightly low.',
+          'The hours of that day in which the API allowed a request with the key, one of its tokens or one of its dashboard links. It is not the number of requests. The count can be slightly low.',
         ),
       }),
     ),

@@ -1,13 +1,14 @@
-import { type Routes, WRITERS } from '../http/route.ts';
+import { EDITORS, type Routes, VIEWERS } from '../http/route.ts';
 
-const webhooks = { function: 'webhooks', callers: WRITERS, permissions: [] } as const;
+const reads = { function: 'webhooks', callers: VIEWERS, permissions: [] } as const;
+const changes = { function: 'webhooks', callers: EDITORS, permissions: [] } as const;
 
 export const webhookRoutes = {
-  createWebhook: { ...webhooks, method: 'POST', path: '/v1/webhooks' },
-  listWebhooks: { ...webhooks, method: 'GET', path: '/v1/webhooks' },
-  getWebhook: { ...webhooks, method: 'GET', path: '/v1/webhooks/{id}' },
-  changeWebhook: { ...webhooks, method: 'PATCH', path: '/v1/webhooks/{id}' },
-  deleteWebhook: { ...webhooks, method: 'DELETE', path: '/v1/webhooks/{id}' },
-  rotateSecret: { ...webhooks, method: 'POST', path: '/v1/webhooks/{id}/rotate-secret' },
-  testWebhook: { ...webhooks, method: 'POST', path: '/v1/webhooks/{id}/test' },
+  createWebhook: { ...changes, method: 'POST', path: '/v1/webhooks' },
+  listWebhooks: { ...reads, method: 'GET', path: '/v1/webhooks' },
+  getWebhook: { ...reads, method: 'GET', path: '/v1/webhooks/{id}' },
+  changeWebhook: { ...changes, method: 'PATCH', path: '/v1/webhooks/{id}' },
+  deleteWebhook: { ...changes, method: 'DELETE', path: '/v1/webhooks/{id}' },
+  rotateSecret: { ...changes, method: 'POST', path: '/v1/webhooks/{id}/rotate-secret' },
+  testWebhook: { ...changes, method: 'POST', path: '/v1/webhooks/{id}/test' },
 } as const satisfies Routes;

@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import type { Role } from '../../lib/credentials.ts';
+import { sessionIn } from '../../lib/keys/link-fragment.ts';
 import type { Answer, Client } from './service.ts';
 
 /** The error of a transaction that ran into another one, or whose condition was false. */
@@ -41,6 +43,13 @@ export const changesOf = ({ body }: Answer): string[] =>
     ({ document_key, revision }: { document_key: string; revision: number }) => `${document_key} ${revision}`,
   );
 export const checkpointOf = ({ body }: Answer): string => body.checkpoint;
+
+/** Creates a dashboard link and returns the session that a browser takes from it. */
+export async function openLink(client: Client, body: { role: Role } & Record<string, unknown>): Promise<string> {
+  const answer = await client('POST', '/v1/dashboard-links', { body });
+  expect(answer.status, answer.text).toBe(201);
+  return sessionIn(new URL(answer.body.url).hash) ?? '';
+}
 
 export async function mint(
   client: Client,

@@ -71,9 +71,10 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
       at: at(60),
       actor: 'key_01Fkq1Wz8RyB',
       address: '203.0.113.7',
-      action: 'key.rotated',
-      target: key.id,
-      detail: { replaced_by: 'key_01Fl0pQe4BvC', expires_at: at(86_460) },
+      link: { user: 'ann@example.com' },
+      action: 'webhook.changed',
+      target: EXAMPLE_IDS.webhook,
+      detail: { environment: 'live', changed: ['status'], status: 'enabled' },
     }),
   },
   rotateKey: { body: { grace_seconds: 3600 }, response: { ...createdKey, id: 'key_01Fl0pQe4BvC', replaces: key.id } },
@@ -92,6 +93,13 @@ export const accessExamples: Readonly<Partial<Record<OperationOf<'keys' | 'token
       permissions: ['read'],
       user: 'user-7',
       expires_at: at(3600),
+    },
+  },
+  createDashboardLink: {
+    body: { role: 'viewer', expires_in: 900, user: 'ann@example.com' },
+    response: {
+      url: 'https://api.example.com/dashboard#session=eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1zZXNzaW9u…',
+      expires_at: at(900),
     },
   },
   listTokenKeys: {

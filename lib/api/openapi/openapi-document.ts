@@ -5,7 +5,8 @@ import { eventTypeOperations } from '../../events/event-type-operations.ts';
 import { eventOperations } from '../../events/operations.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import { chosenEnvironment, idempotencyHeader, KIB, MAX_BODY_BYTES, type Operation } from '../../http/operation.ts';
-import { callersText } from '../../http/route.ts';
+import { type CallerType, callersText, isRole } from '../../http/route.ts';
+import { linkOperations } from '../../keys/link-operations.ts';
 import { keyOperations } from '../../keys/operations.ts';
 import { tokenOperations } from '../../keys/token-operations.ts';
 import { projectOperations } from '../../projects/operations.ts';
@@ -28,6 +29,11 @@ const GROUPS: { name: string; description: string; operations: Partial<Record<Op
     name: 'Scoped tokens',
     description: 'Short-lived JWTs for some documents and permissions.',
     operations: tokenOperations,
+  },
+  {
+    name: 'Dashboard links',
+    description: 'Links that open the dashboard for a person, without a key.',
+    operations: linkOperations,
   },
   { name: 'Project', description: 'The project, and who changed what in it.', operations: projectOperations },
   {
@@ -103,6 +109,13 @@ const SECURITY_SCHEMES = {
     description:
       'A scoped token of at most 2,048 bytes. It covers the documents that match its patterns, as long as its parent key works.',
   },
+  DashboardSession: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The session that a dashboard link opens, with the role `viewer` or `editor`. Only the dashboard sends it.',
+  },
 };
 
 const sizeText = (bytes: number): string =>
@@ -111,7 +124,6 @@ const sizeText = (bytes: number): string =>
 function describe(id: OperationId, operation: Operation, tag: string) {
   const { summary, callers, body, publishes } = operation;
   const isPublic = callers === 'anyone';
-  const keyTypes = isPublic ? [] : callers.filter((caller) => caller !== 'token');
   return {
     operationId: id,
     summary,
@@ -122,9 +134,7 @@ function describe(id: OperationId, operation: Operation, tag: string) {
         : []),
     ].join(' '),
     tags: [tag],
-    security: isPublic
-      ? []
-      : [{ ApiKey: keyTypes }, ...(callers.includes('token') ? [{ ScopedToken: operation.permissions }] : [])],
+    security: isPublic ? [] : securityOf(operation, callers),
     parameters: parametersOf(operation),
     ...(body && {
       requestBody: {
@@ -136,6 +146,16 @@ function describe(id: OperationId, operation: Operation, tag: string) {
     }),
     responses: responsesOf(id, operation),
   };
+}
+
+/** The alternative credentials of an operation. */
+function securityOf({ permissions }: Operation, callers: readonly CallerType[]) {
+  const roles = callers.filter(isRole);
+  return [
+    { ApiKey: callers.filter((caller) => caller !== 'token' && !isRole(caller)) },
+    ...(callers.includes('token') ? [{ ScopedToken: permissions }] : []),
+    ...(roles.length > 0 ? [{ DashboardSession: roles }] : []),
+  ];
 }
 
 /** The parameters of an operation: those in its path, its query, its headers. */

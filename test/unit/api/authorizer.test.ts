@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { create } from '../../../functions/authorizer.ts';
 import { put } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
+import { signSession } from '../../../lib/keys/dashboard-session.ts';
 import { generateKey, type KeyRecord } from '../../../lib/keys/key.ts';
 import { encodeBase62 } from '../../../lib/keys/key-format.ts';
 import { type Grant, signToken } from '../../../lib/keys/token.ts';
@@ -180,8 +181,14 @@ describe('the last rejection', () => {
       return { Authorization: [`Bearer ${await signToken(grant as Grant, 60, issuedAt, tokenSecret)}`] };
     };
   const [token, expiredToken] = [tokenFrom(now), tokenFrom(now - DAY_MS)];
+  const sessionFrom = (issuedAt: number) => async (_: string, record: KeyRecord) => {
+    const session = { sessionId: 's', environment: 'live', role: 'viewer' } as const;
+    return { Authorization: [`Bearer ${await signSession(session, record, 60, issuedAt)}`] };
+  };
+  const [session, expiredSession] = [sessionFrom(now), sessionFrom(now - DAY_MS)];
   const forged = (key: string) => ({ Authorization: [`Bearer ${withSecret(key)}`] });
   const forgedToken = (key: string, record: KeyRecord) => token(key, { ...record, tokenSecret: 'a'.repeat(43) });
+  const forgedSession = (key: string, record: KeyRecord) => session(key, { ...record, tokenSecret: 'a'.repeat(43) });
   const reasonOf = async (
     request: Partial<Asked>,
     key: Partial<KeyRecord>,
@@ -197,6 +204,11 @@ describe('the last rejection', () => {
     ['a token of a revoked key', { headers: token }, { revokedAt: now }, {}, 'revoked'],
     ['a token of an expired key', { headers: token }, { expiresAt: now }, {}, 'expired'],
     ['an expired token', { headers: expiredToken }, {}, {}, 'expired'],
+    ['a session of a revoked key', { headers: session }, { revokedAt: now }, {}, 'revoked'],
+    ['a session of an expired key', { headers: session }, { expiresAt: now }, {}, 'expired'],
+    ['an expired session', { headers: expiredSession }, {}, {}, 'expired'],
+    ['an expired session of a revoked key', { headers: expiredSession }, { revokedAt: now }, {}, 'revoked'],
+    ['a session of a suspended project', { headers: session }, {}, { suspendedAt: now }, 'suspended'],
     ['a revoked token', { headers: token }, { revokedTokens: ['tok_1'] }, {}, 'revoked'],
     ['a key from another address', {}, { cidrs: ['203.0.113.0/24'] }, {}, 'ip_not_allowed'],
     ['a token from another address', { headers: token }, { cidrs: ['203.0.113.0/24'] }, {}, 'ip_not_allowed'],
@@ -212,6 +224,9 @@ describe('the last rejection', () => {
     ['has another secret', { headers: forged }, {}],
     ['has another secret of a revoked key', { headers: forged }, { revokedAt: now }],
     ['has a token with another signature', { headers: forgedToken }, {}],
+    ['has a session, from any address', { headers: session }, { cidrs: ['203.0.113.0/24'] }],
+    ['has a session with another signature', { headers: forgedSession }, {}],
+    ['has a session of a revoked key with another signature', { headers: forgedSession }, { revokedAt: now }],
     ['has a token of a revoked key with another signature', { headers: forgedToken }, { revokedAt: now }],
   ])('is independent of a request that %s', async (_, request, key) => {
     expect(await reasonOf(request, key)).toBeUndefined();

@@ -11,7 +11,7 @@ import { routeAt } from '../../../lib/api/routes.ts';
 import { EVENT_TYPES } from '../../../lib/events/types.ts';
 import { CORS_EXPOSED } from '../../../lib/http/headers.ts';
 import { PROBLEMS } from '../../../lib/http/problems.ts';
-import { allowsCrossOrigin } from '../../../lib/http/route.ts';
+import { allowsCrossOrigin, type CallerType, isRole } from '../../../lib/http/route.ts';
 import { TokenVerification } from '../../../lib/keys/token-introspection.ts';
 import { openApi } from '../../support/openapi.ts';
 
@@ -164,10 +164,13 @@ describe('the OpenAPI document', () => {
   it('contains every operation except web pages, with its callers', () => {
     for (const { method, path, callers, permissions } of apiOperations) {
       const { security } = operationOf(method, path);
-      const ofCallers = callers === 'anyone' ? [] : [{ ApiKey: callers.filter((each) => each !== 'token') }];
+      const ofKey = (caller: CallerType) => caller !== 'token' && !isRole(caller);
+      const ofCallers = callers === 'anyone' ? [] : [{ ApiKey: callers.filter(ofKey) }];
+      const roles = callers === 'anyone' ? [] : callers.filter(isRole);
+      const ofLinks = roles.length > 0 ? [{ DashboardSession: roles }] : [];
       const ofTokens = callers.includes('token') ? [{ ScopedToken: permissions }] : [];
       // The entries are alternatives. The schemes of one entry are needed together (OpenAPI 3.1, "Security Requirement Object").
-      expect(security, path).toEqual([...ofCallers, ...ofTokens]);
+      expect(security, path).toEqual([...ofCallers, ...ofTokens, ...ofLinks]);
     }
     const methods = Object.values(openApi.paths).flatMap((each) => Object.keys(each));
     expect(methods).toHaveLength(apiOperations.length);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { dashboardOf } from '../../../lib/emails/compose.ts';
 import {
   confirmed,
   EMAIL_WINDOW_MS,
@@ -18,6 +17,7 @@ import {
 } from '../../../lib/emails/email-budget.ts';
 import { keyCreated, type Notice, noticeEmail } from '../../../lib/emails/notices.ts';
 import { projectEmails, type SummaryMessage } from '../../../lib/emails/send.ts';
+import { dashboardOf } from '../../../lib/http/base-url.ts';
 import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
 import { newKey, newProject, now } from '../../memory/contracts/builders.ts';

@@ -3,7 +3,7 @@ import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
 import { engineLease } from '../../../lib/client/engine/lease.ts';
 import { tokenVerifier } from '../../../lib/client/token-verifier.ts';
-import { listed, mint } from '../../support/documents.ts';
+import { listed, mint, openLink } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 
@@ -54,6 +54,8 @@ describe('the npm package', () => {
     expect(await verifyToken(token)).toEqual({ active: false });
     const newer = await mint(await service.project().then((other) => other.admin), ['org:acme:*'], ['read']);
     expect(await verifyToken(newer)).toEqual({ active: false });
+    const session = await openLink(admin, { role: 'editor' });
+    expect(await verifyToken(session)).toEqual({ active: false });
   });
 
   it('keeps the lease of an engine, reports each lost connection once, and opens the others again after an expiry', async () => {

@@ -21,7 +21,7 @@ import {
   newTokenId,
   TokenId,
 } from '../../../lib/keys/revoked-tokens.ts';
-import { publicKeyOf, signingKey } from '../../../lib/keys/signing-key.ts';
+import { publicKeyOf, tokenSigningKey } from '../../../lib/keys/signing-key.ts';
 import { parentOf, signToken, verifyToken } from '../../../lib/keys/token.ts';
 import { verificationOf } from '../../../lib/keys/token-introspection.ts';
 import { newKey } from '../../memory/contracts/builders.ts';
@@ -65,7 +65,7 @@ const forge = (
   head: unknown,
   payload: unknown,
   signed = (text: string) =>
-    (head as { alg?: string }).alg === 'HS256' ? hmac(text, secret) : ed25519(text, signingKey(tokenSecret)),
+    (head as { alg?: string }).alg === 'HS256' ? hmac(text, secret) : ed25519(text, tokenSigningKey(tokenSecret)),
 ) => {
   const text = `${encode(head)}.${encode(payload)}`;
   return `${text}.${signed(text).toString('base64url')}`;
@@ -226,7 +226,7 @@ describe('a scoped token', () => {
       // The public key is no secret, so it must never verify an HMAC (RFC 8725 §2.1).
       [earlier, (text) => hmac(text, Buffer.from(publicKey, 'base64url'))],
       [earlier, (text) => hmac(text, Buffer.from(publicKey))],
-      [earlier, (text) => ed25519(text, signingKey(tokenSecret))],
+      [earlier, (text) => ed25519(text, tokenSigningKey(tokenSecret))],
       [header, () => Buffer.alloc(64)],
     ];
     for (const [head, signed] of signatures) expect(await accepted(forge(head, claims, signed))).toBe(null);
@@ -243,9 +243,9 @@ it('imports a signing key once, also when many keys are in use', () => {
   let previous = tokenSecret;
   for (let i = 0; i < 1100; i++) {
     const next = Buffer.from(random(32)).toString('base64url');
-    const imported = signingKey(next);
-    signingKey(previous);
-    expect(signingKey(next)).toBe(imported);
+    const imported = tokenSigningKey(next);
+    tokenSigningKey(previous);
+    expect(tokenSigningKey(next)).toBe(imported);
     previous = next;
   }
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
 import type { Permission } from '../../../lib/credentials.ts';
-import type { CallerType } from '../../../lib/http/route.ts';
-import { code, mint } from '../../support/documents.ts';
+import { type CallerType, isRole } from '../../../lib/http/route.ts';
+import { code, mint, openLink } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import type { Client } from '../../support/service.ts';
 import {
@@ -23,11 +23,17 @@ const CALLERS: readonly [CallerType, Permission[]][] = [
   ['token', ['read']],
   ['token', ['write']],
   ['token', ['read', 'write']],
+  ['viewer', []],
+  ['editor', []],
 ];
 
 /** Whether a caller is allowed, from the path and method alone, independent of the operations table. The sync has a push. */
 function isAllowed(id: Protected, type: CallerType, permissions: readonly Permission[]): boolean {
   const { method, path } = operations[id];
+  if (isRole(type)) {
+    if (/^\/v1\/(webhooks|stats|events|documents)/.test(path) && method === 'GET') return true;
+    return path === '/v1/tokens/verify' || (type === 'editor' && path.startsWith('/v1/webhooks'));
+  }
   if (/^\/v1\/(keys|audit|project)/.test(path)) return type === 'admin';
   const isRead = method === 'GET' && path.startsWith('/v1/documents');
   if (type === 'read') return isRead;
@@ -39,6 +45,7 @@ function isAllowed(id: Protected, type: CallerType, permissions: readonly Permis
 async function clientOf({ service, admin, live }: Scene, type: CallerType, permissions: Permission[]): Promise<Client> {
   if (type === 'admin') return admin;
   if (type === 'token') return service.as(await mint(service.as(live.key), ['*'], permissions, 600));
+  if (isRole(type)) return service.as(await openLink(service.as(live.key), { role: type }));
   return service.as((await admin('POST', '/v1/keys', { body: { type } })).body.key);
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../lib/api/operations.ts';
-import { canceled, code, listed } from '../../support/documents.ts';
+import { ROLES } from '../../../lib/credentials.ts';
+import { isFor } from '../../../lib/http/route.ts';
+import { canceled, code, listed, openLink } from '../../support/documents.ts';
 import type { Client } from '../../support/service.ts';
 import { type Changing, changing, newScene, perform, type Scene, withoutEffect } from './scene.ts';
 
@@ -46,20 +48,40 @@ const fromThere =
     client(method, path, { ...call, from, headers: { ...call?.headers, 'X-Forwarded-For': '192.0.2.7' } });
 
 describe('the audit log', () => {
-  it.each(changing)('has the entry of %s with its actor and address, and without secrets', async (id) => {
-    const scene = await newScene();
-    const { admin, adminKey, second, live, token, webhook } = scene;
+  /** Performs an operation and returns the response, the entries that it added, and the expected one. */
+  async function entriesOf(id: Changing, scene: Scene, client: Client) {
+    const { admin, webhook } = scene;
     if (id === 'recover') await admin('PATCH', `/v1/webhooks/${webhook.id}`, { body: { status: 'disabled' } });
     const before = await listed(admin, '/v1/audit');
-    const { body } = await perform(scene, id, { n: 7, client: fromThere(admin) });
+    const { body } = await perform(scene, id, { n: 7, client: fromThere(client) });
     const at = new Date(scene.service.clock.now()).toISOString();
     const added = (await listed(admin, '/v1/audit')).slice(0, -before.length);
     const [action, target, detail] = ENTRIES[id]?.(scene, body?.id) ?? [];
     const actor = operations[id].callers === 'anyone' ? null : scene.adminKeyId;
-    const own = { id: expect.any(String), at, actor, address: from };
-    expect(added).toEqual(action ? [{ ...own, action, target, detail }] : []);
-    const secrets = [adminKey, second.key, live.key, token.token, webhook.secret, body?.key, body?.secret];
+    const own = { id: expect.any(String), at, actor, address: from, link: null };
+    return { body, added, expected: action ? [{ ...own, action, target, detail }] : [] };
+  }
+
+  it.each(changing)('has the entry of %s with its actor and address, and without secrets', async (id) => {
+    const scene = await newScene();
+    const { admin, adminKey, second, live, token, session, webhook } = scene;
+    const { body, added, expected } = await entriesOf(id, scene, admin);
+    expect(added).toEqual(expected);
+    const secrets = [adminKey, second.key, live.key, token.token, session, webhook.secret, body?.key, body?.secret];
     for (const secret of secrets) if (secret) expect(JSON.stringify(added)).not.toContain(secret);
+  });
+
+  const ofCredential = changing.filter((id) => operations[id].callers !== 'anyone');
+  it.each(ofCredential)('names the key and the user of the dashboard link that made the change: %s', async (id) => {
+    for (const role of ROLES)
+      for (const [given, user] of [[{ user: 'Ann' }, 'Ann'] as const, [{}, null] as const]) {
+        const scene = await newScene();
+        const client = scene.service.as(await openLink(scene.admin, { role, ...given }));
+        const { added, expected } = await entriesOf(id, scene, client);
+        expect(added, role).toEqual(
+          isFor(operations[id], role) ? expected.map((entry) => ({ ...entry, link: { user } })) : [],
+        );
+      }
   });
 });
 

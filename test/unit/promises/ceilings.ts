@@ -52,6 +52,7 @@ export const ceilings = {
   revokeKey: change,
   setAllowlist: change,
   createToken: { each: { reads: 4 } },
+  createDashboardLink: { each: { reads: 4 } },
   revokeToken: change,
   changeProject: { ...toldChange, growing: { PROJECT: 1000 + 30 * 150, EMAILS: 60 * 200 } },
   sendTestEmail: email,

@@ -111,6 +111,12 @@ const MEMBERS: Readonly<Partial<Record<Performed, Readonly<Record<string, Values
     ttl: whole(1, 86_400),
     user: text(128),
   },
+  createDashboardLink: {
+    environment: words('live', 'sandbox'),
+    role: words('viewer', 'editor'),
+    expires_in: whole(60, 86_400),
+    user: text(128),
+  },
   verifyToken: {
     token: [
       ['', 'x'.repeat(8192)],
@@ -200,6 +206,7 @@ const REQUIRED: Readonly<Partial<Record<Performed, readonly string[]>>> = {
   changeKey: ['name'],
   setAllowlist: ['cidrs'],
   createToken: ['documents', 'permissions', 'ttl'],
+  createDashboardLink: ['role'],
   verifyToken: ['token'],
   confirmEmail: ['email'],
   sendConfirmation: ['email'],

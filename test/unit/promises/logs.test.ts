@@ -44,6 +44,8 @@ const IDS: Readonly<Record<string, RegExp>> = {
 
 /** The part of a credential that is its secret begins before this length. */
 const SECRET_LENGTH = 30;
+/** The start of a JWT is that of all JWTs of its kind. The start of its other parts is not. */
+const JWT_LENGTH = 40;
 
 /** The fields that the lines of this file had. */
 const seen = new Map<string, Set<string>>();
@@ -51,13 +53,16 @@ const seen = new Map<string, Set<string>>();
 /** Checks the lines of the log, and the errors in them, that an action and the work after it write. */
 async function expectSafeLog(act: (scene: Scene) => Promise<unknown>): Promise<void> {
   const scene = await newScene();
-  const { service, adminKey, second, live, token, webhook } = scene;
+  const { service, adminKey, second, live, token, session, webhook } = scene;
   await act(scene);
   delete service.faults.command;
   await service.settle();
   const causes = service.errors.map((error) => `${(error as Error).stack} ${JSON.stringify(error)}`);
-  const credentials = [adminKey, second.key, live.key, token.token, webhook.secret];
-  const secrets = [CONTENT, ...credentials.map((credential) => credential.slice(0, SECRET_LENGTH))];
+  const credentials = [adminKey, second.key, live.key, webhook.secret].map((one) => one.slice(0, SECRET_LENGTH));
+  const signed = [token.token, session].flatMap((one: string) =>
+    one.split('.').map((part) => part.slice(0, JWT_LENGTH)),
+  );
+  const secrets = [CONTENT, ...credentials, ...signed];
   const leaks = [...service.log, ...causes].filter((text) => secrets.some((secret) => text.includes(secret)));
   expect(leaks).toEqual([]);
   for (const line of service.log) {
@@ -82,12 +87,12 @@ describe('the log has only known fields, with ids of their kind and without cred
 
   const protectedOperations = Object.entries(operations).filter(([, { callers }]) => callers !== 'anyone');
   it.each(protectedOperations)('rejected requests with keys in their path: %s', async (_, { method, path }) => {
-    await expectSafeLog(async ({ service, admin, second, live, token }) => {
+    await expectSafeLog(async ({ service, admin, second, live, token, session }) => {
       const body = { [CONTENT]: CONTENT, name: CONTENT, fields: CONTENT };
       const statuses = new Set<number>();
       for (const segment of [second.key, `${second.key}${CONTENT}`]) {
         const url = `${path.replaceAll(/\{\w+\}/g, segment)}?cursor=${CONTENT}`;
-        const clients = [live.key, token.token, 'unknown', null, `${second.key}x`].map(service.as);
+        const clients = [live.key, token.token, session, 'unknown', null, `${second.key}x`].map(service.as);
         for (const client of [...clients, admin]) statuses.add((await client(method, url, { body })).status);
       }
       expect([...statuses]).toContain(401);

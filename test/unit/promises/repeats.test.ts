@@ -7,7 +7,7 @@ const WRITES = ['Put', 'Update', 'Delete', 'TransactWrite'];
 
 /** The operations with an idempotency key, and the secrets of their responses. */
 const SECRETS: Readonly<Partial<Record<Changing, readonly string[]>>> = {
-  ...{ createKey: ['key'], rotateKey: ['key'], createToken: ['token'] },
+  ...{ createKey: ['key'], rotateKey: ['key'], createToken: ['token'], createDashboardLink: ['url'] },
   ...{ createWebhook: ['secret'], rotateSecret: ['secret'] },
   ...{ testWebhook: [], redeliver: [], recover: [], publishEvent: [], publishEvents: [] },
   ...{ putDocument: [], patchDocument: [], deleteDocument: [] },

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { type OperationId, operations } from '../../../lib/api/operations.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
+import { openLink } from '../../support/documents.ts';
 import { memoryService, tokensIn } from '../../support/memory-service.ts';
 import type { Answer, Client } from '../../support/service.ts';
 
@@ -36,6 +37,7 @@ async function buildScene() {
   await admin('PATCH', `/v1/webhooks/${recovering.id}`, { body: { status: 'enabled' } });
   const newToken = () => create('/v1/tokens', { documents: ['*'], permissions: ['read'], ttl: 600 });
   const [token, otherToken] = [await newToken(), await newToken()];
+  const session = await openLink(admin, { role: 'editor', user: 'Ann' });
   await service.stopEmails(projectId, email, 'bounced');
   const adminKeyId = `key_${adminKey.split('_')[2]?.slice(0, 12)}`;
   return {
@@ -51,6 +53,8 @@ async function buildScene() {
     live,
     token,
     otherToken,
+    /** An editor's session of a dashboard link. */
+    session,
     email,
     unconfirmed,
     confirmation,
@@ -99,6 +103,7 @@ const changes = {
   revokeKey: ({ second }) => [`/v1/keys/${second.id}/revoke`],
   setAllowlist: ({ second }, n) => [`/v1/keys/${second.id}/allowlist`, { cidrs: [`192.0.2.${n}/32`] }],
   createToken: () => ['/v1/tokens', { documents: ['a:*'], permissions: ['read'], ttl: 60 }],
+  createDashboardLink: (_, n) => ['/v1/dashboard-links', { role: 'editor', user: `user-${n}` }],
   revokeToken: ({ token, otherToken }, n) => [`/v1/tokens/${(n === 2 ? otherToken : token).token_id}/revoke`],
   changeProject: (_, n) => ['/v1/project', { name: `Renamed ${n}`, emails: [`new-${n}@example.com`] }],
   sendTestEmail: () => ['/v1/project/test-mail'],
@@ -229,7 +234,7 @@ const VOLATILE =
 const isVolatile = (name: string, value: unknown): boolean =>
   VOLATILE.test(name) || (name === 'sent' && typeof value !== 'number');
 const ID =
-  /\b(prj|key|evt|whk|aud|tok|syn|rec)_[A-Za-z0-9]+(?:\.[\w-]{40,})?|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
+  /eyJ[\w-]+(?:\.[\w-]+){2}|\b(prj|key|evt|whk|aud|tok|syn|rec)_[A-Za-z0-9]+(?:\.[\w-]{40,})?|svc_\w+|whsec_[\w+/=]+|[0-9a-f]{8}-[0-9a-f-]{27}/g;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const PARTITION = /(#(?:failed|canceled|skipped|retrying|pending))#\w+/g;
 

@@ -39,7 +39,7 @@ import { DEFAULT_PAGE, MAX_BODY_BYTES } from '../../../../lib/http/operation.ts'
 import { REPLAY_MS, RUNNING_MS } from '../../../../lib/http/replay.ts';
 import { MAX_JSON_DEPTH } from '../../../../lib/json.ts';
 import { MAX_REVOKED_TOKENS } from '../../../../lib/keys/revoked-tokens.ts';
-import { MAX_TOKEN_BYTES } from '../../../../lib/keys/token.ts';
+import { MAX_TOKEN_BYTES } from '../../../../lib/keys/signed-claims.ts';
 import { SECRET_GRACE_SECONDS } from '../../../../lib/webhooks/signing.ts';
 import { MAX_WEBHOOKS } from '../../../../lib/webhooks/webhook.ts';
 
@@ -77,6 +77,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     ],
     ['10,240 bytes', '100 entries', '32 patterns', '100 changes', '1 second'],
   ],
+  'dashboard-links': [[], ['30 minutes', '86,400 seconds']],
   delivery: [
     [
       ...[kib(MAX_RECEIVED_BYTES), `${NEXT_ADDRESS_MS} ms`],
