@@ -223,9 +223,9 @@ describe('the keyboard', () => {
     await tabTo('Webhooks');
     await press('Enter');
     await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
-    await tabTo('Create Webhook');
+    await tabTo('Create webhook');
     await press('Enter');
-    await expect.poll(() => page.title()).toBe('Create Webhook · Dashboard');
+    await expect.poll(() => page.title()).toBe('Create webhook · Dashboard');
     await press('Tab');
     await page.keyboard.type(receiver.url);
     await press('Tab', 'Space');

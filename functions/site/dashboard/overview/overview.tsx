@@ -46,7 +46,7 @@ export function Overview() {
                 <Empty
                   action={
                     <ButtonLink to={['webhooks', 'new']} kind="primary">
-                      Create Webhook
+                      Create webhook
                     </ButtonLink>
                   }
                 >

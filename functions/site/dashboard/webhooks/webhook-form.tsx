@@ -45,7 +45,7 @@ export function NewWebhook() {
   };
   return (
     <>
-      <PageTitle>Create Webhook</PageTitle>
+      <PageTitle>Create webhook</PageTitle>
       <Panel>
         <ActionForm
           action="Save"

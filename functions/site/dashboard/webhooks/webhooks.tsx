@@ -54,7 +54,7 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
   useRepeated(REFRESH_MS, loaded, stats);
   const create = (
     <ButtonLink to={['webhooks', 'new']} kind="primary">
-      Create Webhook
+      Create webhook
     </ButtonLink>
   );
   return (
