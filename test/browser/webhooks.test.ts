@@ -10,14 +10,14 @@ const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
 
 describe('a webhook', () => {
-  it('can be created with Create Webhook, endpoint URL, events, save', async () => {
+  it('can be created with Create webhook, endpoint URL, events, save', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver();
 
-    // Open the project Dashboard, choose Create Webhook, enter the endpoint URL, select events, save.
+    // Open the project Dashboard, choose Create webhook, enter the endpoint URL, select events, save.
     const page = await dashboard.signIn(project.adminKey);
-    await page.getByRole('link', { name: 'Create Webhook' }).click();
+    await page.getByRole('link', { name: 'Create webhook' }).click();
     await page.getByLabel('Endpoint URL').fill(` ${receiver.url} `);
     await page.getByLabel('document.created').check();
     await page.getByLabel('document.deleted').check();
@@ -44,7 +44,7 @@ describe('a webhook', () => {
     await page.getByLabel('All events').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor();
-    for (const [place, title] of Object.entries({ keys: 'Keys', 'webhooks/new': 'Create Webhook' })) {
+    for (const [place, title] of Object.entries({ keys: 'Keys', 'webhooks/new': 'Create webhook' })) {
       await page.evaluate((hash) => location.replace(hash), `#/live/${place}`);
       await expect.poll(() => page.title()).toBe(`${title} · Dashboard`);
     }
@@ -57,8 +57,13 @@ describe('a webhook', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}/settings`);
     await page.getByText('Verify signatures').click();
     await page.getByLabel('Language').selectOption('Python');
-    await page.getByLabel('Verification in Python').getByText('def is_genuine(').waitFor();
-    const [docs] = await Promise.all([page.waitForEvent('popup'), page.getByText('use a library').click()]);
+    await page.getByLabel('Verification in Python').getByText('from standardwebhooks import Webhook').waitFor();
+    const byHand = page.getByLabel('Verification by hand in Python').getByText('def is_genuine(');
+    expect(await byHand.isVisible()).toBe(false);
+    await page.getByText('Verify by hand').click();
+    await byHand.waitFor();
+    const library = page.getByRole('link', { name: 'Standard Webhooks library' });
+    const [docs] = await Promise.all([page.waitForEvent('popup'), library.click()]);
     await docs.getByText('from standardwebhooks import Webhook').waitFor();
     expect(await docs.getByText("from 'standardwebhooks'").isVisible()).toBe(false);
   });

@@ -33,9 +33,16 @@ export const guides = (...files: readonly string[]): Article[] =>
 const textOf = (file: string): string =>
   readFileSync(join(projectRoot, 'functions/site/docs/guides', `${file}.md`), 'utf8');
 
-/** The code of the guide that verifies `X-Service-Signature`, by language. The dashboard shows it too. */
-export const verification = (): [language: string, code: string][] =>
-  [...snippetsIn(textOf('receiving'), 'Verify by hand')].map(([language, text]) => [languageName(language), text]);
+/** The code of the guide that verifies signatures with a library and by hand, by language. The dashboard shows it too. */
+export function verification(): [language: string, withLibrary: string, byHand: string][] {
+  const text = textOf('receiving');
+  const byHand = snippetsIn(text, 'Verify by hand');
+  return [...snippetsIn(text, 'Verify with a library')].map(([language, code]) => [
+    languageName(language),
+    code,
+    byHand.get(language) ?? '',
+  ]);
+}
 
 /** Returns the code blocks in a section of a Markdown text, by language. */
 export function snippetsIn(markdown: string, heading: string): Map<string, string> {
