@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
+import { ID_ALPHABET, TIME_LENGTH } from './id-time.ts';
 
 /** Prefixes of the resource ids (opaque to clients). */
 export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok' | 'aud' | 'rec';
@@ -7,9 +8,6 @@ export type IdPrefix = 'prj' | 'whk' | 'evt' | 'con' | 'syn' | 'tok' | 'aud' | '
 /** A source of randomness, which returns that many unpredictable bytes. */
 export type Random = (bytes: number) => Uint8Array;
 
-// Crockford's base32, whose characters are in ASCII order, so ids sort by time.
-export const ID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
 /** The part after the prefix, as a regular expression. */
 export const SORTABLE = `[${ID_ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}`;
@@ -29,21 +27,12 @@ export function idTag(id: string, length: number): string {
   return id.slice(start, start + length);
 }
 
-/** When an id was created, in milliseconds since 1970. */
-export function timeOf(id: string): number {
-  return fromDigits(id.slice(id.indexOf('_') + 1).slice(0, TIME_LENGTH));
-}
-
-/** A number in the alphabet of ids, with leading zeros. */
+/** A number in the alphabet of ids, with leading zeros. `fromDigits` reads it. */
 export function toDigits(value: number, length: number): string {
   let digits = '';
   for (let rest = value, i = 0; i < length; i++, rest = Math.floor(rest / 32)) digits = ID_ALPHABET[rest % 32] + digits;
   return digits;
 }
-
-/** The number that `toDigits` wrote. */
-export const fromDigits = (digits: string): number =>
-  Array.from(digits).reduce((value, digit) => value * 32 + ID_ALPHABET.indexOf(digit), 0);
 
 /** The form of the ids of a prefix. */
 export const idOf = (prefix: IdPrefix) =>

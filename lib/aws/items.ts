@@ -4,7 +4,8 @@ import type { DeliveryStatus } from '../deliveries/retry-schedule.ts';
 import type { Period } from '../deliveries/stats.ts';
 import type { ItemKind } from '../deployment.ts';
 import { partitionOf } from '../events/placement.ts';
-import { bucketOf, ID_ALPHABET } from '../ids.ts';
+import { ID_ALPHABET } from '../id-time.ts';
+import { bucketOf } from '../ids.ts';
 import { iso } from '../schema.ts';
 import type { Space } from '../space.ts';
 

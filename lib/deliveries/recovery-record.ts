@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Random, sortableId, timeOf } from '../ids.ts';
+import { timeOf } from '../id-time.ts';
+import { type Random, sortableId } from '../ids.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { RecoverMessage } from './messages.ts';

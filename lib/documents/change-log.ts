@@ -1,4 +1,5 @@
-import { bucketOf, ID_ALPHABET, toDigits } from '../ids.ts';
+import { ID_ALPHABET } from '../id-time.ts';
+import { bucketOf, toDigits } from '../ids.ts';
 import type { KeyRange } from './patterns.ts';
 
 /*

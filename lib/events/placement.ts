@@ -1,5 +1,6 @@
 import { isDocumentKey } from '../documents/patterns.ts';
-import { bucketOf, ID_ALPHABET, idTag, type Random, sortableId, toDigits } from '../ids.ts';
+import { ID_ALPHABET } from '../id-time.ts';
+import { bucketOf, idTag, type Random, sortableId, toDigits } from '../ids.ts';
 import type { EventType } from './types.ts';
 
 /**

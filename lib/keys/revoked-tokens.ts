@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import type { Caller } from '../http/caller.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
-import { fromDigits, ID_ALPHABET, idTag, type Random, SORTABLE, sortableId, timeOf, toDigits } from '../ids.ts';
+import { fromDigits, ID_ALPHABET, timeOf } from '../id-time.ts';
+import { idTag, type Random, SORTABLE, sortableId, toDigits } from '../ids.ts';
 import type { KeyRecord } from './key.ts';
 import { sameText } from './key-secret.ts';
 

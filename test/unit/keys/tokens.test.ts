@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { jwtVerify } from 'jose';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { ID_ALPHABET, timeOf } from '../../../lib/ids.ts';
+import { ID_ALPHABET, timeOf } from '../../../lib/id-time.ts';
 import { authenticateToken } from '../../../lib/keys/authenticate.ts';
 import { newApiKey } from '../../../lib/keys/key-secret.ts';
 import {
