@@ -169,7 +169,7 @@ describe('the delivery log', () => {
     await page.getByRole('link', { name: 'Older' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     expect(page.url()).toContain(since);
-    expect(await page.getByLabel('Time').inputValue()).toBe('1');
+    expect(await page.getByLabel('Time').inputValue()).toBe('hour');
     await page.getByRole('link', { name: 'Newest' }).click();
     await expect.poll(() => rows.count()).toBe(25);
     await page.getByLabel('Status').selectOption('failed');
@@ -303,7 +303,8 @@ describe('a search in the delivery log', () => {
     await expect.poll(() => rows.count()).toBe(3);
     expect(await page.getByLabel('Document key or event id').inputValue()).toBe('org:acme:doc-1');
     await page.getByLabel('Status').selectOption('failed');
-    await page.getByText('No matching deliveries of this document').waitFor();
+    await page.getByText('No deliveries of the last 30 days match.').waitFor();
+    await page.getByRole('link', { name: 'All deliveries of' }).waitFor();
     await page.goBack();
     await page.goBack();
     await expect.poll(() => rows.count()).toBe(4);

@@ -84,11 +84,60 @@ describe('an event', () => {
     await page.getByLabel('Document key or event id').fill('org:acme:*');
     await page.keyboard.press('Enter');
     await page.getByText('must be 1 to 16 segments').waitFor();
-    await page.getByLabel('Document key or event id').fill('org:acme');
+  });
+
+  it('can be found at every entrance without its exact key, although the service stores no document', async () => {
+    const project = await service.project();
+    const receiver = await startReceiver();
+    const { id } = await createWebhook(project.admin, receiver.url);
+    const key = 'org:acme:invoice-1207';
+    await publish(project.admin, changed({ document_key: key }));
+    await publish(project.admin, changed({ document_key: 'org:acme:plan' }));
+    await receiver.until(2);
+    const page = await dashboard.signIn(project.adminKey);
+    const search = page.getByLabel('Document key or event id');
+    const rows = page.locator('main tbody tr');
+    const at = (place: string) => page.goto(`${service.stack.baseUrl}/dashboard#/live${place}`);
+
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('invoice-1207');
+    const found = page.getByRole('option', { name: `Events of ${key}` });
+    await found.waitFor();
+    expect(await page.getByRole('option').allTextContents()).toEqual([`Events of ${key} Events`]); // no empty document
     await page.keyboard.press('Enter');
-    await page.getByText('The document key must match exactly').waitFor();
-    await page.getByRole('link', { name: 'Search documents by prefix' }).click();
-    await page.waitForURL(({ hash }) => hash.includes(`documents?prefix=${encodeURIComponent('org:acme')}`));
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await search.inputValue()).toBe(key);
+
+    for (const place of ['/events', `/webhooks/${id}`]) {
+      await at(place);
+      await search.fill('invoice-1207');
+      await search.press('Enter');
+      await page.getByText('Did you mean').getByRole('link', { name: key, exact: true }).click();
+      await expect.poll(() => page.locator('main .list tbody tr').count()).toBe(1);
+      await search.fill('no-such-document');
+      await search.press('Enter');
+      await page.getByText('A document key must match exactly, such as org:acme:').waitFor();
+    }
+    for (const place of ['/documents?prefix=invoice-1207', '/documents/invoice-1207']) {
+      await at(place);
+      await page.getByText('Did you mean').getByRole('link', { name: key }).click();
+      await expect.poll(() => rows.count()).toBe(1);
+    }
+
+    // All filters apply together. Without the others, there are events.
+    await page.getByLabel('Time').selectOption('Yesterday');
+    await page.getByRole('link', { name: `All events of ${key}` }).click();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await page.getByLabel('Since').count()).toBe(0);
+    await page.getByLabel('Time').selectOption('Choose a period…');
+    await page.getByLabel('Since').fill('2026-01-02T00:00');
+    await page.getByLabel('Until').fill('2026-01-01T00:00');
+    await page.getByLabel('Until').press('Enter');
+    await page.getByText('Until must be after Since.').waitFor();
+    await page.getByLabel('Until').fill('');
+    await page.getByLabel('Until').press('Enter');
+    await expect.poll(() => new URLSearchParams(page.url().split('?')[1]).get('since')).toContain('2026-01-01T');
+    await expect.poll(() => rows.count()).toBe(1);
   });
 
   it('that was not sent to a webhook is awaited there for a minute', async () => {
@@ -108,29 +157,6 @@ describe('an event', () => {
 });
 
 describe('the list of events', () => {
-  it('repeats a failed read of the deliveries of an undelivered event', async () => {
-    const project = await service.project();
-    const receiver = await startReceiver(500);
-    await createWebhook(project.admin, receiver.url);
-    await publish(project.admin);
-    await receiver.until(1);
-    const page = await dashboard.signIn(project.adminKey, '/live/events');
-    await page.getByText('0 delivered, 1 pending').waitFor();
-    const unavailable = { status: 503, body: '' };
-    await page.route('**/v1/events/*/deliveries?*', (route) => route.fulfill(unavailable), { times: 1 });
-    await page.clock.install();
-    const failed = page.waitForResponse((response) => response.status() === 503);
-    await page.getByLabel('Deliveries').selectOption('retrying');
-    await failed;
-    const outcome = page.getByText('0 delivered, 1 pending');
-    await expect
-      .poll(async () => {
-        await page.clock.runFor(5000);
-        return outcome.count();
-      })
-      .toBe(1);
-  });
-
   it('shows the events that some webhook did not accept, once each, newest first', async () => {
     const project = await service.project();
     const failing = [await startReceiver(500), await startReceiver(500)];
@@ -154,8 +180,12 @@ describe('the list of events', () => {
     const documents = () => rows.locator('td.wide').allTextContents();
     const newest = Array.from({ length: 30 }, (_, i) => `org:acme:${29 - i}`);
     await page.getByLabel('Deliveries').selectOption('retrying');
+    const reads: string[] = [];
+    page.on('request', (request) => reads.push(new URL(request.url()).pathname));
     await expect.poll(documents).toEqual(newest.slice(0, 25));
     await expect.poll(() => rows.locator('.badge.waiting').first().textContent()).toBe('1 delivered, 2 pending');
+    expect(await rows.locator('[data-label="Revision"]').first().textContent()).toMatch(/^\d+$/);
+    expect(reads.filter((path) => path.startsWith('/v1/events'))).toHaveLength(1); // with all outcomes
     await page.getByRole('link', { name: 'Older' }).click();
     await expect.poll(documents).toEqual(newest.slice(25));
     await page.reload();
@@ -227,6 +257,9 @@ describe('the list of places', () => {
     await page.keyboard.press('Enter');
     await heading(page, 'document.created').waitFor();
     await find('org:acme:plan');
+    await page.getByRole('option', { name: 'org:acme:plan Document' }).waitFor();
+    expect(await first.textContent()).toBe('Events of org:acme:plan Events');
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await heading(page, 'org:acme:plan').waitFor();
     await find('no such page');
@@ -252,7 +285,7 @@ describe('the list of places', () => {
     late.resolve();
     await page.getByRole('option', { name: 'Search index Webhook' }).waitFor();
     // The selection stays on its entry when the webhooks load.
-    await expect.poll(() => first.textContent()).toBe('Events of index Document');
+    await expect.poll(() => first.textContent()).toBe('Search index Webhook');
   });
 });
 

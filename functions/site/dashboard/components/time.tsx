@@ -95,3 +95,11 @@ export function fromLocal(value: string): string | undefined {
   const date = new Date(value);
   return Number.isNaN(date.getTime()) ? value : date.toISOString(); // the API explains what is wrong
 }
+
+/** Converts a time of the API to the value of a `datetime-local` field. Empty without a time. */
+export function toLocal(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return '';
+  const offsetMs = date.getTimezoneOffset() * 60_000;
+  return new Date(date.getTime() - offsetMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
+}

@@ -4,8 +4,10 @@ import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { Button, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
+import { KeyHint } from '../components/key-hint.tsx';
+import type { Find } from '../components/similar-keys.ts';
 import { Pager } from '../components/table.tsx';
-import { serverNow, type Webhook } from '../state/api.ts';
+import type { Webhook } from '../state/api.ts';
 import { useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo, openOver, parametersOf } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
@@ -14,31 +16,12 @@ import { DeliveryTable, keyOf } from './delivery-table.tsx';
 import { EventSearch } from './event-search.tsx';
 import { ExportDialog, type LogQuery } from './export-dialog.tsx';
 
+const LOG = 'GET /v1/webhooks/{id}/deliveries';
 const PAGE = '25';
 const REFRESH_MS = 5000;
 const EMPTY_REFRESH_MS = 30_000;
-const SPANS = [
-  ['', 'Any time'],
-  ['1', 'Last hour'],
-  ['24', 'Last 24 hours'],
-  ['168', 'Last 7 days'],
-] as const;
-/** The option for a span of the chart, which no other option has. */
-const CHOSEN_SPAN = 'span';
-const SPAN_TIME = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-});
-const spanText = (since: string, until: string): string =>
-  SPAN_TIME.formatRange(Date.parse(since) || 0, Date.parse(until) || 0);
 const all = <Option extends string>(options: readonly Option[]) =>
   [['', 'All'], ...options.map((each) => [each, each] as const)] as const;
-
-// The URL holds the resulting time: a cursor is valid only with the filters it came with.
-const hoursAgo = (hours: string): string =>
-  hours === '' ? '' : new Date(serverNow() - Number(hours) * 3_600_000).toISOString();
 
 interface LogProps {
   webhook: Webhook;
@@ -50,17 +33,30 @@ interface LogProps {
 
 /** The deliveries of a webhook, newest first. Search, filters and page are part of the URL. */
 export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogProps) {
-  const { environment } = useSession();
+  const { call, environment } = useSession();
   const [isExporting, setExporting] = useState(false);
   const filters = parametersOf(query, 'status', 'type', 'document_key', 'since', 'until');
   const { status, type, document_key: documentKey, since, until } = filters;
-  const { hours, cursor, delivery: open } = parametersOf(query, 'hours', 'cursor', 'delivery');
+  const { period, cursor, delivery: open } = parametersOf(query, 'period', 'cursor', 'delivery');
   const at = (change: Record<string, string>) =>
-    linkTo(environment, ['webhooks', id], { ...filters, hours, ...change });
+    linkTo(environment, ['webhooks', id], { ...filters, period, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
   const search = filters as LogQuery;
   const options = { path: { id }, query: { ...search, cursor, limit: PAGE } };
-  const loaded = useRead('GET /v1/webhooks/{id}/deliveries', options, version);
+  const loaded = useRead(LOG, options, version);
+  const find: Find = async (key) => {
+    const isSame = key === documentKey;
+    if (isSame && !status && !type && !since && !until) return undefined;
+    const kept = isSame ? {} : { status, type, since, until };
+    const tried = { ...kept, document_key: key };
+    const { value } = await call(LOG, { path: { id }, query: { ...(tried as LogQuery), limit: '1' } });
+    if (!value?.data.length) return undefined;
+    const shown = isSame ? tried : { ...tried, period };
+    return {
+      text: isSame ? `All deliveries of ${key}` : key,
+      href: linkTo(environment, ['webhooks', id], shown),
+    };
+  };
   const isFiltered = Boolean(status || type || since || until || cursor);
   // Empty results take the longest to find.
   const everyMs = loaded.value?.data.length === 0 && type ? EMPTY_REFRESH_MS : REFRESH_MS;
@@ -76,9 +72,10 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
       }
     >
       <EventSearch
-        documentKey={documentKey}
+        text={documentKey}
+        period={{ period, since, until }}
         problem={loaded.problem}
-        onDocument={(key) => goTo(at({ document_key: key }))}
+        onSearch={(key, chosen) => goTo(at({ document_key: key, ...chosen }))}
         onEvent={(event) => openOver(list.at(event))}
       >
         <Select
@@ -93,18 +90,14 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
           options={all(EVENT_TYPES)}
           onChange={(chosen) => goTo(at({ type: chosen }))}
         />
-        <Select
-          label="Time"
-          value={until ? CHOSEN_SPAN : hours}
-          options={until ? [[CHOSEN_SPAN, spanText(since, until)], ...SPANS] : SPANS}
-          onChange={(chosen) => goTo(at({ hours: chosen, since: hoursAgo(chosen), until: '' }))}
-        />
       </EventSearch>
       <Await of={loaded}>
         {({ data, next_cursor }) => (
           <>
             {data.length === 0 && (
-              <Empty>{emptyText({ isFiltered, documentKey, hasOlder: next_cursor !== null })}</Empty>
+              <Empty action={documentKey && !next_cursor && <KeyHint key={documentKey} of={documentKey} find={find} />}>
+                {emptyText({ isFiltered, documentKey, hasOlder: next_cursor !== null })}
+              </Empty>
             )}
             <DeliveryTable key={JSON.stringify(options)} deliveries={data} list={list} onChange={loaded.reload} />
             <Pager cursor={cursor} next={next_cursor} at={at} />
@@ -127,8 +120,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
 
 function emptyText(of: { isFiltered: boolean; documentKey: string; hasOlder: boolean }): string {
   if (of.hasOlder) return 'None of the latest deliveries match. There are older ones.';
-  if (of.documentKey)
-    return 'No matching deliveries of this document in the last 30 days. To find a test delivery, enter its event id.';
+  if (of.documentKey) return 'No deliveries of the last 30 days match. To find a test delivery, enter its event id.';
   return of.isFiltered
     ? 'No deliveries match these filters.'
     : 'No deliveries yet. Send a test event or change a document.';

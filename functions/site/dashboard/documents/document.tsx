@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks';
 import { Button, ButtonLink, Facts, Link, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Json } from '../components/json.tsx';
+import { KeyHint } from '../components/key-hint.tsx';
 import { Time } from '../components/time.tsx';
-import { EventTable, isSettling, REFRESH_MS, rowOf } from '../events/event-table.tsx';
+import { findEvents } from '../events/event-places.ts';
+import { EventTable, isSettling, REFRESH_MS } from '../events/event-table.tsx';
 import { useRepeated } from '../state/hooks.ts';
-import { useRead } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 import { DeleteDocument } from './delete-document.tsx';
 import { EditDocument } from './document-editor.tsx';
 
@@ -69,13 +71,14 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
           </>
         )}
       </Await>
-      <LatestEvents of={documentKey} version={version} />
+      <LatestEvents of={documentKey} version={version} isMissing={loaded.problem?.status === 404} />
     </>
   );
 }
 
 /** Also shows events of a deleted document. */
-function LatestEvents({ of: documentKey, version }: { of: string; version: number }) {
+function LatestEvents({ of: documentKey, version, isMissing }: { of: string; version: number; isMissing: boolean }) {
+  const { call, environment } = useSession();
   const query = { document_key: documentKey, include: 'outcome', limit: '5' } as const;
   const loaded = useRead('GET /v1/events', { query }, version);
   useRepeated(isSettling(loaded.value?.data) ? REFRESH_MS : null, loaded);
@@ -83,17 +86,21 @@ function LatestEvents({ of: documentKey, version }: { of: string; version: numbe
     <Panel
       title="Latest events"
       actions={
-        <ButtonLink to={['events']} query={{ document_key: documentKey }}>
-          View all events
-        </ButtonLink>
+        loaded.value?.data.length !== 0 && (
+          <ButtonLink to={['events']} query={{ document_key: documentKey }}>
+            View all events
+          </ButtonLink>
+        )
       }
     >
       <Await of={loaded}>
         {({ data, next_cursor }) =>
           data.length > 0 ? (
-            <EventTable rows={data.map(rowOf)} isOfOne />
+            <EventTable rows={data} isOfOne />
           ) : (
-            <Empty>
+            <Empty
+              action={isMissing && !next_cursor && <KeyHint of={documentKey} find={findEvents(call, environment)} />}
+            >
               {next_cursor
                 ? 'Nothing among the latest events. There are older ones.'
                 : 'No events of the last 30 days.'}

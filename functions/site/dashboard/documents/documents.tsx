@@ -2,9 +2,12 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { Button, ButtonLink, Form, Link, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
+import { KeyHint } from '../components/key-hint.tsx';
+import type { Find } from '../components/similar-keys.ts';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { ShortTime } from '../components/time.tsx';
 import { violationOf } from '../components/violations.ts';
+import { findEvents } from '../events/event-places.ts';
 import type { Document } from '../state/api.ts';
 import { goTo, linkTo, parametersOf } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
@@ -13,12 +16,19 @@ const PAGE = 25;
 
 /** Documents with a key prefix. The prefix and the page are part of the URL. */
 export function Documents({ query }: { query: URLSearchParams }) {
-  const { environment } = useSession();
+  const { call, environment } = useSession();
   const { prefix, cursor } = parametersOf(query, 'prefix', 'cursor');
   const [typed, setTyped] = useState(prefix);
   useLayoutEffect(() => setTyped(prefix), [prefix]); // before the user can type
   const loaded = useRead('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } });
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
+  const find: Find = async (key) => {
+    const documents =
+      key === prefix ? undefined : await call('GET /v1/documents', { query: { prefix: key, limit: '1' } });
+    if (documents?.value?.data.length) return { text: key, href: at({ prefix: key }) };
+    const events = await findEvents(call, environment)(key);
+    return events && { ...events, text: `the events of ${key}` };
+  };
   return (
     <>
       <PageTitle
@@ -45,11 +55,11 @@ export function Documents({ query }: { query: URLSearchParams }) {
         {({ data, next_cursor }) => (
           <>
             {data.length === 0 ? (
-              <Empty>
+              <Empty action={prefix && !next_cursor && <KeyHint key={prefix} of={prefix} find={find} />}>
                 {next_cursor
                   ? 'No documents on this page. There are more on the next one.'
                   : prefix
-                    ? 'No documents have this prefix. Try a shorter one.'
+                    ? 'No documents have this prefix.'
                     : 'No documents yet. Create one here or with PUT /v1/documents/{key}.'}
               </Empty>
             ) : (

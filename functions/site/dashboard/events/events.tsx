@@ -1,47 +1,49 @@
+import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { ButtonLink, PageTitle } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
+import { KeyHint } from '../components/key-hint.tsx';
+import type { Find } from '../components/similar-keys.ts';
 import { Pager } from '../components/table.tsx';
 import { EventSearch } from '../deliveries/event-search.tsx';
 import type { Call, QueryOf, Result } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { goTo, linkTo, parametersOf } from '../state/router.ts';
 import { useRead, useSession } from '../state/session.ts';
-import { EventTable, REFRESH_MS, rowOf } from './event-table.tsx';
+import { findEvents } from './event-places.ts';
+import { EventTable, isSettling, REFRESH_MS } from './event-table.tsx';
 import { PAGE, type Page, undeliveredEvents } from './undelivered.ts';
 
 /** The statuses of deliveries that a list of events can be filtered by. */
 const STATUSES = ['failed', 'retrying', 'canceled', 'skipped'] as const;
 
-type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key'>;
+type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key' | 'since' | 'until'>;
 
 /** Events, newest first. The URL contains the search. An event id opens its event. */
 export function Events({ query }: { query: URLSearchParams }) {
-  const { environment } = useSession();
-  const { status, cursor, ...filter } = parametersOf(query, 'status', 'cursor', 'type', 'document_key');
-  const { type, document_key: documentKey } = filter;
-  const at = (change: Record<string, string>) => linkTo(environment, ['events'], { ...filter, status, ...change });
+  const { call, environment } = useSession();
+  const { status, cursor, period, ...filter } = parametersOf(query, ...PARAMETERS);
+  const { type, document_key: documentKey, since, until } = filter;
+  const filters = { ...filter, period, status };
+  const at = (change: Record<string, string>) => linkTo(environment, ['events'], { ...filters, ...change });
   const loaded = useEvents(filter as Filter, status, cursor);
-  const isFiltered = Boolean(type || documentKey || status);
-  const byPrefix = (
-    <ButtonLink to={['documents']} query={{ prefix: documentKey.replace(/[:*]+$/, '') }}>
-      Search documents by prefix
-    </ButtonLink>
-  );
-  const create = (
-    <ButtonLink to={['documents']} query={{ new: 'yes' }}>
-      Create document
-    </ButtonLink>
-  );
+  const others = { type, since, until };
+  const find: Find = async (key) => {
+    if (key !== documentKey) return findEvents(call, environment, others as Filter, { ...others, period })(key);
+    if (!type && !since && !until && !status) return undefined;
+    const place = await findEvents(call, environment)(key);
+    return place && { ...place, text: `All events of ${key}` };
+  };
   return (
     <>
       <PageTitle actions={documentKey && <OpenDocument key={documentKey} of={documentKey} />}>Events</PageTitle>
       <EventSearch
-        documentKey={documentKey}
+        text={documentKey}
+        period={{ period, since, until }}
         problem={loaded.problem}
-        onDocument={(key) => goTo(at({ document_key: key }))}
+        onSearch={(key, chosen) => goTo(at({ document_key: key, ...chosen }))}
         onEvent={(id) => goTo(linkTo(environment, ['events', id]))}
       >
         <Select
@@ -63,15 +65,9 @@ export function Events({ query }: { query: URLSearchParams }) {
             {rows.length > 0 ? (
               <EventTable rows={rows} />
             ) : (
-              <Empty action={!next && (isFiltered ? documentKey && byPrefix : create)}>
-                {next
-                  ? 'Nothing among the latest events. There are older ones.'
-                  : documentKey
-                    ? 'No events of the last 30 days match. The document key must match exactly, such as org:acme:invoice-1201.'
-                    : isFiltered
-                      ? 'No events of the last 30 days match.'
-                      : 'No events yet. Change a document, or publish an event with POST /v1/events.'}
-              </Empty>
+              <NoEvents isFiltered={Boolean(type || documentKey || status || since || until)} hasOlder={next !== null}>
+                {documentKey && !next && <KeyHint key={documentKey} of={documentKey} find={find} />}
+              </NoEvents>
             )}
             <Pager cursor={cursor} next={next} at={at} />
           </>
@@ -79,6 +75,25 @@ export function Events({ query }: { query: URLSearchParams }) {
       </Await>
     </>
   );
+}
+
+const PARAMETERS = ['status', 'cursor', 'type', 'document_key', 'period', 'since', 'until'] as const;
+
+interface NoneProps {
+  isFiltered: boolean;
+  hasOlder: boolean;
+  children: ComponentChildren;
+}
+
+function NoEvents({ isFiltered, hasOlder, children }: NoneProps) {
+  if (hasOlder) return <Empty>Nothing among the latest events. There are older ones.</Empty>;
+  if (isFiltered) return <Empty action={children}>No events of the last 30 days match.</Empty>;
+  const create = (
+    <ButtonLink to={['documents']} query={{ new: 'yes' }}>
+      Create document
+    </ButtonLink>
+  );
+  return <Empty action={create}>No events yet. Change a document, or publish an event with POST /v1/events.</Empty>;
 }
 
 /** Links to a document, if the service stores it. */
@@ -91,13 +106,14 @@ function OpenDocument({ of: key }: { of: string }) {
 function useEvents(filter: Filter, status: string, cursor: string) {
   const { call, environment } = useSession();
   const shown = STATUSES.find((each) => each === status);
-  const key = [environment, filter.type, filter.document_key, status].join(' ');
+  const key = JSON.stringify([environment, filter, status]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter
   const undelivered = useMemo(() => shown && undeliveredEvents(call, { ...filter, status: shown }), [call, key]);
   const loaded = useLoaded<Page>(`${key} ${cursor}`, () =>
     undelivered ? undelivered(Number(cursor) || PAGE) : latestEvents(call, filter, cursor),
   );
-  useRepeated(undelivered || cursor ? null : REFRESH_MS, loaded);
+  const isLive = !undelivered && !cursor;
+  useRepeated(isLive || isSettling(loaded.value?.rows) ? REFRESH_MS : null, loaded);
   return loaded;
 }
 
@@ -105,5 +121,5 @@ async function latestEvents(call: Call, filter: Filter, cursor: string): Promise
   const { value, problem } = await call('GET /v1/events', {
     query: { ...filter, include: 'outcome', limit: String(PAGE), cursor },
   });
-  return problem ? { problem } : { value: { rows: value.data.map(rowOf), next: value.next_cursor } };
+  return problem ? { problem } : { value: { rows: value.data, next: value.next_cursor } };
 }

@@ -1,15 +1,14 @@
-import { isCounted } from '../../../../lib/deliveries/outcome.ts';
 import { all, type Call, type Delivery, type QueryOf, type Result, type Webhook } from '../state/api.ts';
 import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';
-import type { EventRow } from './event-table.tsx';
+import { type ListedEvent, readEventsOf } from './events-of.ts';
 
-type Filter = Pick<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'status' | 'type' | 'document_key'>;
+type Filter = Pick<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'status' | 'type' | 'document_key' | 'since' | 'until'>;
 
 /** The number of events of a page. */
 export const PAGE = 25;
 
 export interface Page {
-  rows: EventRow[];
+  rows: ListedEvent[];
   /** The position of the next page. */
   next: string | null;
 }
@@ -28,8 +27,7 @@ interface Log {
  * because each log costs 16 queries. The stats that select them are at most a minute late.
  */
 export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Page>> {
-  const rows: EventRow[] = [];
-  let uncounted: ReadonlySet<string>;
+  const found: Delivery[] = [];
   let logs: Log[] | undefined;
 
   async function fill(log: Log): Promise<Result<true>> {
@@ -49,7 +47,7 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
     for (;;) {
       for (const { problem } of await Promise.all(known.map(fill))) if (problem) return { problem };
       const newest = known.reduce<Log | undefined>((best, log) => (nextIn(log) > nextIn(best) ? log : best), undefined);
-      if (!newest || nextIn(newest) !== rows.at(-1)?.id) return { value: newest };
+      if (!newest || nextIn(newest) !== found.at(-1)?.event_id) return { value: newest };
       newest.unused.shift();
     }
   }
@@ -58,18 +56,19 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
     if (!logs) {
       const { value, problem } = await webhooksWithProblems(call);
       if (problem) return { problem };
-      uncounted = value.uncounted;
-      logs = value.withProblems.map(({ id }) => ({ webhookId: id, unused: [], cursor: undefined }));
+      logs = value.map(({ id }) => ({ webhookId: id, unused: [], cursor: undefined }));
     }
     for (;;) {
       const { value: log, problem } = await peek(logs);
       if (problem) return { problem };
-      if (!log || rows.length >= count) {
+      if (!log || found.length >= count) {
         // The last page if the events of this one have been delivered since.
-        const end = rows.length > count - PAGE ? count : Math.ceil(rows.length / PAGE) * PAGE;
-        return { value: { rows: rows.slice(Math.max(0, end - PAGE), end), next: log ? String(count + PAGE) : null } };
+        const end = found.length > count - PAGE ? count : Math.ceil(found.length / PAGE) * PAGE;
+        const events = await readEventsOf(call, found.slice(Math.max(0, end - PAGE), end), filter);
+        if (events.problem) return events;
+        return { value: { rows: events.value, next: log ? String(count + PAGE) : null } };
       }
-      rows.push(...log.unused.splice(0, 1).map((delivery) => ({ ...rowOfDelivery(delivery), uncounted })));
+      found.push(...log.unused.splice(0, 1));
     }
   }
 
@@ -81,20 +80,11 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
   };
 }
 
-const rowOfDelivery = ({ event_id, event_type, document_key, created_at }: Delivery): EventRow => ({
-  id: event_id,
-  type: event_type,
-  documentKey: document_key,
-  at: created_at,
-});
-
 /** The id of the next event of a log. Ids sort by time. */
 const nextIn = (log: Log | undefined): string => log?.unused[0]?.event_id ?? '';
 
-/** The webhooks whose logs can have undelivered events, and the ids of those that do not count. */
-async function webhooksWithProblems(
-  call: Call,
-): Promise<Result<{ withProblems: Webhook[]; uncounted: ReadonlySet<string> }>> {
+/** The webhooks whose logs can have undelivered events. */
+async function webhooksWithProblems(call: Call): Promise<Result<Webhook[]>> {
   const [webhooks, summaries] = await Promise.all([
     all(call, 'GET /v1/webhooks'),
     readSummaries(call, PERIODS['30 days']),
@@ -103,10 +93,7 @@ async function webhooksWithProblems(
   if (summaries.problem) return summaries;
   const hasProblems = ({ id, status, failing_since }: Webhook) =>
     status === 'disabled' || failing_since !== null || hasUndelivered(summaries.value.get(id));
-  const paused = webhooks.value.filter(({ status, disabled_reason }) => !isCounted(status, disabled_reason));
-  return {
-    value: { withProblems: webhooks.value.filter(hasProblems), uncounted: new Set(paused.map(({ id }) => id)) },
-  };
+  return { value: webhooks.value.filter(hasProblems) };
 }
 
 const hasUndelivered = (summary: Summary | undefined): boolean =>

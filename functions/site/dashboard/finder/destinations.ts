@@ -1,4 +1,3 @@
-import type { Environment } from '../../../../lib/space.ts';
 import { environmentFor, nameOf } from '../keys/keys.tsx';
 import type { Key, Webhook } from '../state/api.ts';
 import { linkTo } from '../state/router.ts';
@@ -7,7 +6,7 @@ import { webhookName } from '../webhooks/webhook-text.ts';
 
 /** A page that the search can open. */
 export interface Destination {
-  kind: 'Page' | 'Webhook' | 'Key' | 'Event' | 'Document';
+  kind: 'Page' | 'Webhook' | 'Key' | 'Event' | 'Events' | 'Document';
   name: string;
   /** More text to find it by. */
   note?: string | undefined;
@@ -60,28 +59,15 @@ export function destinationsOf(
   ];
 }
 
-/**
- * The destinations that contain every word of a text, and the document or event that the text may name. Names with words that start with
- * the text come first.
- */
-export function matches(all: readonly Destination[], text: string, environment: Environment): Destination[] {
-  const typed = text.trim();
-  const words = typed.toLowerCase().split(/\s+/);
+/** At most 10 destinations that contain every word of a text. Names with words that start with the text come first. */
+export function matches(all: readonly Destination[], text: string): Destination[] {
+  const words = wordsOf(text);
   const found = all.filter(({ name, note = '' }) => {
     const content = `${name} ${note}`.toLowerCase();
     return words.every((word) => content.includes(word));
   });
   const isStart = ({ name }: Destination) => words.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`));
-  const sorted = [...found.filter(isStart), ...found.filter((each) => !isStart(each))];
-  return [...sorted.slice(0, MAX_RESULTS), ...named(typed, environment)];
+  return [...found.filter(isStart), ...found.filter((each) => !isStart(each))].slice(0, MAX_RESULTS);
 }
 
-function named(text: string, environment: Environment): Destination[] {
-  if (text === '') return [];
-  if (text.startsWith('evt_')) return [{ kind: 'Event', name: text, href: linkTo(environment, ['events', text]) }];
-  if (text.includes(' ')) return [];
-  return [
-    { kind: 'Document', name: text, href: linkTo(environment, ['documents', text]) },
-    { kind: 'Document', name: `Events of ${text}`, href: linkTo(environment, ['events'], { document_key: text }) },
-  ];
-}
+const wordsOf = (text: string): string[] => text.trim().toLowerCase().split(/\s+/);

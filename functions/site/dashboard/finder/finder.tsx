@@ -2,12 +2,14 @@ import { useEffect, useId, useLayoutEffect, useMemo, useState } from 'preact/hoo
 import { Button } from '../components/basics.tsx';
 import { useModal } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
+import { exactKeyText } from '../components/similar-keys.ts';
 import { useKeys } from '../keys/keys.tsx';
 import { all } from '../state/api.ts';
 import { useLoaded } from '../state/hooks.ts';
 import { goTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { destinationsOf, matches } from './destinations.ts';
+import { useNamed } from './named-places.ts';
 
 /** A button that opens the list of places. So do the keys `/` and Ctrl+K, which open the search of the documentation. */
 export function Finder() {
@@ -46,7 +48,8 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
     () => destinationsOf({ environment, isAdmin }, webhooks.value ?? [], keys.value ?? []),
     [environment, isAdmin, webhooks.value, keys.value],
   );
-  const found = matches(destinations, typed, environment);
+  const named = useNamed(typed);
+  const found = [...matches(destinations, typed), ...named.destinations];
   const active = Math.max(
     0,
     found.findIndex(({ href }) => href === chosen),
@@ -109,7 +112,7 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="muted">Nothing found.</p>}
+      {found.length === 0 && <p class="muted">Nothing found. {named.example && exactKeyText(named.example)}</p>}
     </dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { roundedUp } from '../../../../functions/site/dashboard/components/bars.tsx';
-import { durationText, fromLocal } from '../../../../functions/site/dashboard/components/time.tsx';
+import { choicesOf, chosenPeriod } from '../../../../functions/site/dashboard/components/period.ts';
+import { durationText, fromLocal, toLocal } from '../../../../functions/site/dashboard/components/time.tsx';
 import { nameOf } from '../../../../functions/site/dashboard/keys/keys.tsx';
 import { problemText } from '../../../../functions/site/dashboard/state/session.ts';
 import { isUnstable, latencyText } from '../../../../functions/site/dashboard/webhooks/stats.ts';
@@ -44,6 +45,43 @@ describe('the value of a time field', () => {
     vi.stubEnv('TZ', zone);
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(fromLocal(value)).toBe(time);
+  });
+});
+
+describe('a time of the API', () => {
+  it.each([
+    ['America/St_Johns', '2026-07-31T02:29:59.999Z', '2026-07-30T23:59'],
+    ['Asia/Kolkata', '2026-01-31T18:30:00.000Z', '2026-02-01T00:00'],
+    ['UTC', '', ''],
+  ])('is in a field in the time zone of the user: %s %s', (zone, at, value) => {
+    vi.stubEnv('TZ', zone);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(toLocal(at)).toBe(value);
+  });
+});
+
+describe('a period', () => {
+  const now = Date.parse('2026-03-30T10:00:00Z');
+  const before = { since: '2026-03-01T00:00:00.000Z', until: '' };
+
+  it.each([
+    ['', '', ''],
+    ['hour', '2026-03-30T09:00:00.000Z', ''],
+    ['day', '2026-03-29T10:00:00.000Z', ''],
+    ['yesterday', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'], // 23 hours, because summer time starts
+    ['week', '2026-03-23T10:00:00.000Z', ''],
+    ['custom', '2026-03-01T00:00:00.000Z', ''], // its fields start with the period before
+  ])('has the times of its choice: %j', (choice, since, until) => {
+    vi.stubEnv('TZ', 'Europe/Berlin');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const period = chosenPeriod(choice, before, now);
+    expect(period).toEqual({ period: choice, since, until });
+    expect(choicesOf(period).chosen).toBe(choice);
+  });
+
+  it('of a bar of a chart is an option until another one is chosen', () => {
+    const { chosen, options } = choicesOf({ period: '', since: '2026-03-30T09:00:00.000Z', until: '' });
+    expect(options.find(([value]) => value === chosen)?.[1]).toMatch(/2026|Mar/);
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PAGE, undeliveredEvents } from '../../../../functions/site/dashboard/events/undelivered.ts';
 import type { Call } from '../../../../functions/site/dashboard/state/api.ts';
+import { timeOf } from '../../../../lib/id-time.ts';
 
 /** The deliveries of a webhook, newest first, and the length of a page. */
 interface Log {
@@ -20,21 +21,30 @@ function serving(logs: readonly Log[], failing: { after: number }): Call {
   const counts = { delivered: 0, failed: 0, skipped: 0, canceled: 0, attempts_failed: 0, latency_ms: {} };
   const only = [{}, { attempts_failed: 1 }, { skipped: 1 }];
   const stats = webhooks.map(({ id }, i) => ({ webhook_id: id, at: Date.now() - 29 * DAY_MS, ...counts, ...only[i] }));
-  type Options = { path: { id: string }; query: { cursor?: string; from: string } };
+  type Query = { cursor?: string; from: string; since: string; until: string };
+  type Options = { path: { id: string }; query: Query };
   const call = async (route: string, { path, query }: Options) => {
     if (route === 'GET /v1/webhooks') return { value: { data: webhooks, next_cursor: null } };
     if (route === 'GET /v1/stats') return { value: { data: stats.filter(({ at }) => at >= Date.parse(query.from)) } };
     if (failing.after-- === 0) return { problem: { code: 'unavailable' } };
+    if (route === 'GET /v1/events') return { value: eventsIn(query) };
     const { deliveries = [], size = 1 } = logs[Number(path.id)] ?? {};
     const [start, end] = [Number(query.cursor ?? 0), Number(query.cursor ?? 0) + size];
     const next_cursor = end < deliveries.length ? String(end) : null;
-    const data = deliveries
-      .slice(start, end)
-      .map((each) => ({ ...each, created_at: each.event_id, attempts: [{ at: 'later' }] }));
-    return { value: { data, next_cursor } };
+    return { value: { data: deliveries.slice(start, end), next_cursor } };
   };
   return call as unknown as Call;
 }
+
+/** A page of the events of a span. There are events that every webhook received between the others. */
+function eventsIn({ since, until, cursor = '0' }: { since: string; until: string; cursor?: string }) {
+  const ids = Array.from({ length: 51 }, (_, i) => String(60 - i));
+  const isIn = (id: string) => timeOf(id) >= Date.parse(since) && timeOf(id) < Date.parse(until);
+  const [start, end] = [Number(cursor), Number(cursor) + EVENTS_PAGE];
+  const all = ids.filter(isIn).map((id) => ({ id, outcome: `outcome of ${id}` }));
+  return { data: all.slice(start, end), next_cursor: end < all.length ? String(end) : null };
+}
+const EVENTS_PAGE = 7;
 
 it('reads pages with each event once, newest first, for any logs, after a failure and in two reads at once', async () => {
   const delivery = fc.record({ event_id: fc.integer({ min: 10, max: 60 }).map(String), test: fc.boolean() });
@@ -59,7 +69,9 @@ it('reads pages with each event once, newest first, for any logs, after a failur
         const hasFailed = isBefore && failing.after < 0;
         expect(first.problem?.code).toBe(hasFailed ? 'unavailable' : undefined);
         const { value } = hasFailed ? await read(upTo) : first;
-        expect(value?.rows.map(({ id, at }) => [id, at])).toEqual(pageUpTo(upTo).map((id) => [id, id]));
+        expect(value?.rows.map(({ id, outcome }) => [id, outcome])).toEqual(
+          pageUpTo(upTo).map((id) => [id, `outcome of ${id}`]),
+        );
         expect(value?.next === null).toBe(expected.length <= upTo);
       }
       const again = undeliveredEvents(serving(logs, { after: -1 }), {});
