@@ -75,9 +75,11 @@ describe('a page whose service is unavailable', () => {
     const page = await dashboard.signIn(project.adminKey, `/live/webhooks/${id}?recover=1`);
     const sent: unknown[] = [];
     page.on('request', (request) => {
-      if (request.method() === 'POST') sent.push([request.postData(), request.headers()['idempotency-key']]);
+      if (request.url().includes('/recover?') && request.method() === 'POST')
+        sent.push([request.postData(), request.headers()['idempotency-key']]);
     });
     await page.route('**/recover?*', (route) => route.fulfill({ status: 500, body: '' }));
+    await page.getByText('Choose a period or event types').click();
     await page.getByLabel('Since').fill('2026-01-01T00:00');
     await page.getByText('Their number is unknown.').waitFor();
     await page.unroute('**/recover?*');

@@ -1,8 +1,9 @@
 import { causeOf, failureText } from '../../../../lib/deliveries/failure-causes.ts';
 import type { Failure } from '../../../../lib/deliveries/failure-codes.ts';
-import type { Trigger } from '../../../../lib/deliveries/retry-schedule.ts';
+import type { DeliveryReason } from '../../../../lib/deliveries/retry-schedule.ts';
 import type { Delivery } from '../state/api.ts';
 import { Badge, type Tone } from './basics.tsx';
+import { REASON_NAMES } from './delivery-text.ts';
 import type { Column } from './table.tsx';
 import { In, ShortTime } from './time.tsx';
 
@@ -14,40 +15,43 @@ const TONES: Record<DeliveryStatus, Tone> = {
   succeeded: 'good',
   retrying: 'waiting',
   failed: 'bad',
-  canceled: 'off',
-  skipped: 'off',
-};
-export const MEANINGS: Record<DeliveryStatus, string> = {
-  pending: 'The first attempt is queued.',
-  succeeded: 'Your endpoint accepted the event.',
-  retrying: 'Another attempt is scheduled.',
-  failed: 'The last attempt failed, or the event expired before the next one.',
-  canceled:
-    'An attempt was due while the webhook was disabled, or a retry while the operator had suspended the project.',
-  skipped:
-    'The event happened while the webhook was disabled, its first attempt was due while the operator had suspended the project, or its attempt would have waited for more than an hour for the rate limit.',
-};
-export const TRIGGER_NAMES: Record<Trigger, string> = {
-  schedule: 'on schedule',
-  redelivery: 'redelivery',
-  recovery: 'recovery',
-  test: 'test',
+  canceled: 'waiting',
+  skipped: 'waiting',
 };
 
-export const DeliveryBadge = ({ status }: { status: DeliveryStatus }) => <Badge tone={TONES[status]}>{status}</Badge>;
+/** Reasons that a person chose. What they cause is no loss. */
+const CHOSEN: ReadonlySet<DeliveryReason | null> = new Set(['paused', 'deleted']);
 
-/** The status of a delivery in a list, with the time until the next attempt. */
-const DeliveryState = ({ of: { status, next_attempt_at } }: { of: Delivery }) => (
-  <>
-    <DeliveryBadge status={status} />
-    {status === 'retrying' && next_attempt_at && (
-      <small>
-        {' '}
-        next <In to={next_attempt_at} />
-      </small>
-    )}
-  </>
-);
+type State = Pick<Delivery, 'status' | 'reason'>;
+const isMissed = ({ status }: State): boolean => status === 'canceled' || status === 'skipped';
+const isChosen = (of: State): boolean => isMissed(of) && CHOSEN.has(of.reason);
+
+export function DeliveryBadge({ of: delivery }: { of: State }) {
+  const tone = isChosen(delivery) ? 'off' : TONES[delivery.status];
+  const icon = isMissed(delivery) && tone === 'waiting' ? 'warning' : undefined;
+  return (
+    <Badge tone={tone} icon={icon}>
+      {delivery.status}
+    </Badge>
+  );
+}
+
+/** The status of a delivery in a list, with its reason, or the time until the next attempt. */
+function DeliveryState({ of: delivery }: { of: Delivery }) {
+  const { status, reason, next_attempt_at } = delivery;
+  return (
+    <>
+      <DeliveryBadge of={delivery} />
+      {reason && <small> {REASON_NAMES[reason]}</small>}
+      {status === 'retrying' && next_attempt_at && (
+        <small>
+          {' '}
+          next <In to={next_attempt_at} />
+        </small>
+      )}
+    </>
+  );
+}
 
 /** The attempts of the latest run: a redelivery starts at 1 again. */
 export const latestRun = (attempts: readonly Attempt[]): readonly Attempt[] =>
@@ -90,7 +94,11 @@ export const OUTCOME_COLUMNS: readonly Column<Delivery>[] = [
   ['Status', (delivery) => <DeliveryState of={delivery} />],
   ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
   ['Duration', ({ attempts }) => durationOf(attempts.at(-1)), 'number'],
-  ['Time', ({ created_at }) => <ShortTime at={created_at} />, 'number'],
+  [
+    'Last attempt',
+    ({ last_attempt_at: at }) => (at ? <ShortTime at={at} /> : <span class="muted">none</span>),
+    'number',
+  ],
 ];
 const durationOf = (attempt: Attempt | undefined): string =>
   attempt ? `${attempt.duration_ms.toLocaleString()} ms` : '–';

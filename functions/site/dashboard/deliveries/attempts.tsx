@@ -1,6 +1,8 @@
+import { isUnderWay } from '../../../../lib/deliveries/retry-schedule.ts';
 import { visible } from '../../../../lib/printable.ts';
 import { CopyButton } from '../components/copyable.tsx';
-import { type Attempt, adviceOn, isSuccess, outcomeText, TRIGGER_NAMES } from '../components/deliveries.tsx';
+import { type Attempt, adviceOn, isSuccess, outcomeText } from '../components/deliveries.tsx';
+import { TRIGGER_NAMES } from '../components/delivery-text.ts';
 import { Scroll } from '../components/scroll.tsx';
 import { Time } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
@@ -14,8 +16,9 @@ interface Props {
 }
 
 /** Lists the request and response of each attempt, newest first, with the newest attempt open. */
-export function Attempts({ of: { attempts }, event }: Props) {
-  if (attempts.length === 0) return <p class="muted">No attempts yet.</p>;
+export function Attempts({ of: { attempts, status }, event }: Props) {
+  if (attempts.length === 0)
+    return <p class="muted">{isUnderWay(status) ? 'No attempt yet.' : 'No attempt was made.'}</p>;
   const body = JSON.stringify(event);
   const isMasked = attempts.some(({ request_headers: sent }) => sent && Object.values(sent).includes('***'));
   return (

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { DELIVERY_STATUSES } from '../../../../lib/deliveries/retry-schedule.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, UNDELIVERED } from '../../../../lib/deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { Button, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
@@ -20,6 +20,9 @@ const LOG = 'GET /v1/webhooks/{id}/deliveries';
 const PAGE = '25';
 const REFRESH_MS = 5000;
 const EMPTY_REFRESH_MS = 30_000;
+/** The statuses of a delivery that the endpoint has not received, although an attempt was due. */
+const NOT_DELIVERED: readonly DeliveryStatus[] = ['retrying', ...UNDELIVERED];
+
 const all = <Option extends string>(options: readonly Option[]) =>
   [['', 'All'], ...options.map((each) => [each, each] as const)] as const;
 
@@ -41,17 +44,16 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
   const at = (change: Record<string, string>) =>
     linkTo(environment, ['webhooks', id], { ...filters, period, ...change });
   const list: DeliveryList = { open, at: (delivery) => at({ cursor, delivery }) };
-  const search = filters as LogQuery;
+  const search = { ...filters, status: status === 'undelivered' ? [...NOT_DELIVERED] : status } as LogQuery;
   const options = { path: { id }, query: { ...search, cursor, limit: PAGE } };
   const loaded = useRead(LOG, options, version);
   const find: Find = async (key) => {
     const isSame = key === documentKey;
     if (isSame && !status && !type && !since && !until) return undefined;
-    const kept = isSame ? {} : { status, type, since, until };
-    const tried = { ...kept, document_key: key };
-    const { value } = await call(LOG, { path: { id }, query: { ...(tried as LogQuery), limit: '1' } });
+    const kept = isSame ? {} : search;
+    const { value } = await call(LOG, { path: { id }, query: { ...kept, document_key: key, limit: '1' } });
     if (!value?.data.length) return undefined;
-    const shown = isSame ? tried : { ...tried, period };
+    const shown = { ...(isSame ? {} : { ...filters, period }), document_key: key };
     return {
       text: isSame ? `All deliveries of ${key}` : key,
       href: linkTo(environment, ['webhooks', id], shown),
@@ -81,7 +83,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
         <Select
           label="Status"
           value={status}
-          options={all(DELIVERY_STATUSES)}
+          options={[...all(DELIVERY_STATUSES), ['undelivered', 'not delivered']]}
           onChange={(chosen) => goTo(at({ status: chosen }))}
         />
         <Select

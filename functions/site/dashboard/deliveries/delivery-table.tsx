@@ -1,12 +1,17 @@
 import { useState } from 'preact/hooks';
+import { timeOf } from '../../../../lib/id-time.ts';
 import { Button, Link } from '../components/basics.tsx';
 import { BatchDialog } from '../components/batch-dialog.tsx';
 import { OUTCOME_COLUMNS } from '../components/deliveries.tsx';
 import { DocumentLink } from '../components/document-link.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
+import { ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
 import { useSession } from '../state/session.ts';
 import { type DeliveryList, openingOf } from './delivery-drawer.tsx';
+
+/** The time of an event, by which lists of deliveries are sorted. */
+export const eventTimeOf = (eventId: string): string => new Date(timeOf(eventId)).toISOString();
 
 export const keyOf = ({ event_id }: Delivery): string => event_id;
 const nameOf = ({ event_type, event_id }: Delivery): string => `${event_type} ${event_id}`;
@@ -36,6 +41,7 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
       ),
     ],
     ['Document', ({ document_key }) => <DocumentLink to={document_key} />, 'wide'],
+    ['Event time', ({ event_id }) => <ShortTime at={eventTimeOf(event_id)} />, 'number'],
     ...OUTCOME_COLUMNS,
   ];
   const rows = deliveries.filter(({ event_id }) => chosen.has(event_id));

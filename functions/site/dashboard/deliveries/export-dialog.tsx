@@ -6,6 +6,7 @@ import { type Delivery, type QueryOf, readPages } from '../state/api.ts';
 import { useIsLeft } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 import { csv } from './csv.ts';
+import { eventTimeOf } from './delivery-table.tsx';
 
 /** The maximum number of deliveries in a file. Reading them takes some seconds. */
 const MAX_EXPORTED = 2000;
@@ -17,13 +18,15 @@ type Format = 'CSV' | 'JSON';
 const COLUMNS: Record<string, (delivery: Delivery) => string | number | null> = {
   event_id: ({ event_id }) => event_id,
   event_type: ({ event_type }) => event_type,
+  event_time: ({ event_id }) => eventTimeOf(event_id),
   document_key: ({ document_key }) => document_key,
   status: ({ status }) => status,
+  reason: ({ reason }) => reason,
   attempts: ({ attempts }) => attempts.length,
   last_status_code: ({ attempts }) => attempts.at(-1)?.status_code ?? null,
   last_error: ({ attempts }) => attempts.at(-1)?.error ?? null,
   last_duration_ms: ({ attempts }) => attempts.at(-1)?.duration_ms ?? null,
-  created_at: ({ created_at }) => created_at,
+  last_attempt_at: ({ last_attempt_at }) => last_attempt_at,
   next_attempt_at: ({ next_attempt_at }) => next_attempt_at,
 };
 

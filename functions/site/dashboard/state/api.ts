@@ -83,7 +83,7 @@ export function createCall(key: string | null, environment: Environment | null, 
     const [method = '', template = ''] = route.split(' ');
     const url = new URL(`.${template.replace(/\{(\w+)\}/g, (_, name) => segmentOf(path[name] ?? ''))}`, location.href);
     for (const [name, value] of Object.entries<unknown>({ ...query, environment })) {
-      if (value) url.searchParams.set(name, String(value));
+      for (const each of [value].flat()) if (each) url.searchParams.append(name, String(each));
     }
     const credential: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` };
     const headers: Record<string, string> = { ...options.headers, ...credential };

@@ -1,27 +1,26 @@
 import { useRef, useState } from 'preact/hooks';
-import { ActionForm } from '../components/action-form.tsx';
-import { Button } from '../components/basics.tsx';
-import { Confirm, Dialog, Done } from '../components/dialog.tsx';
-import { Input } from '../components/field.tsx';
-import { fromLocal, Time } from '../components/time.tsx';
-import type { Recovery } from '../state/api.ts';
+import { EVENT_TYPES, type EventType } from '../../../../lib/events/types.ts';
+import { isSuccess } from '../components/deliveries.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { Choices, Input } from '../components/field.tsx';
+import { fromLocal } from '../components/time.tsx';
+import type { QueryOf } from '../state/api.ts';
 import { useForm, useRepeated } from '../state/hooks.ts';
 import { useRead, useSession } from '../state/session.ts';
+import { EndpointState, useEndpointTest } from './endpoint-test.tsx';
+import { RecoveryDialog } from './recovery-result.tsx';
 import type { DialogProps } from './webhook-dialogs.tsx';
 
 const REFRESH_MS = 5000;
 
 /**
- * Recovers missed deliveries, and enables the webhook first if it is disabled. While a recovery is running, it shows that one
- * instead.
+ * Tests the endpoint, and recovers missed deliveries. It enables the webhook first if it is disabled. While a recovery is running, it
+ * shows that one instead.
  */
-export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
-  const { call } = useSession();
-  const { value, field } = useForm({ since: '', until: '' });
-  const window = { since: fromLocal(value.since), until: fromLocal(value.until) };
-  const read = useRead('GET /v1/webhooks/{id}/recover', { path: { id }, query: window });
-  const [isDisabled] = useState(status === 'disabled'); // the initial status, because the request enables the webhook first
-  const title = isDisabled ? 'Enable and recover' : 'Recover deliveries';
+export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
+  const { id } = webhook;
+  const form = useForm<Values>({ since: '', until: '', types: [...EVENT_TYPES] });
+  const read = useRead('GET /v1/webhooks/{id}/recover', { path: { id }, query: queryOf(form.value) });
   const last = read.value?.recovery ?? undefined;
   const shown = useRef<string | undefined>(undefined); // stays after its end
   if (last?.ended_at === null) shown.current ??= last.recovery_id;
@@ -31,102 +30,91 @@ export function RecoverDialog({ of: { id, status }, onClose }: DialogProps) {
     return <RecoveryDialog of={id} recovery={recovery} onClose={onClose} />;
   }
   return (
-    <Confirm
-      title={title}
-      action={isDisabled ? 'Enable and recover' : 'Recover'}
-      act={() =>
-        call('POST /v1/webhooks/{id}/recover', {
-          path: { id },
-          body: { ...window, ...(isDisabled && { enable: true }) },
-        })
-      }
-      onDone={(recovery) => {
-        shown.current = recovery.recovery_id;
+    <NewRecovery
+      of={webhook}
+      form={form}
+      count={read.value ? recoveredText(read.value.count) : read.loading ? 'Counting…' : 'Their number is unknown.'}
+      onDone={(recoveryId) => {
+        shown.current = recoveryId;
         read.reload();
       }}
       onClose={onClose}
+    />
+  );
+}
+
+interface Values {
+  since: string;
+  until: string;
+  types: EventType[];
+}
+
+const windowOf = ({ since, until }: Values) => ({ since: fromLocal(since), until: fromLocal(until) });
+const areAll = (types: readonly EventType[]): boolean => types.length === EVENT_TYPES.length;
+
+type CountQuery = QueryOf<'GET /v1/webhooks/{id}/recover'>;
+const queryOf = (values: Values): CountQuery => ({
+  ...windowOf(values),
+  ...(!areAll(values.types) && { types: values.types.join(',') }),
+});
+
+interface NewProps extends DialogProps {
+  form: ReturnType<typeof useForm<Values>>;
+  /** How many deliveries it would send. */
+  count: string;
+  onDone: (recoveryId: string) => void;
+}
+
+/** Asks for the deliveries of a recovery, and says whether the endpoint accepts them now. */
+function NewRecovery({ of: webhook, form: { value, field }, count, onDone, onClose }: NewProps) {
+  const { call } = useSession();
+  const { id } = webhook;
+  const [isDisabled] = useState(webhook.status === 'disabled'); // the initial status, because the request enables the webhook first
+  const test = useEndpointTest(webhook);
+  const isFailing = test.attempt !== undefined && !isSuccess(test.attempt);
+  const name = isDisabled ? 'Enable and recover' : 'Recover';
+  const body = {
+    ...windowOf(value),
+    ...(!areAll(value.types) && { types: value.types }),
+    ...(isDisabled && { enable: true }),
+  };
+  return (
+    <Confirm
+      title={isDisabled ? name : 'Recover deliveries'}
+      action={isFailing ? `${name} anyway` : name}
+      act={() => call('POST /v1/webhooks/{id}/recover', { path: { id }, body })}
+      onDone={({ recovery_id }) => onDone(recovery_id)}
+      onClose={onClose}
     >
+      <EndpointState of={test} />
       <p>
         Deliveries that failed, were canceled or were skipped are sent again, on the full retry schedule.{' '}
-        <strong>
-          {read.value && recoveredText(read.value.count)}
-          {!read.value && (read.loading ? 'Counting…' : 'Their number is unknown.')}
-        </strong>
+        <strong>{value.types.length === 0 ? 'Choose at least one event type.' : count}</strong>
       </p>
-      <Input
-        label="Since"
-        hint="In your local time. Leave empty for everything since the endpoint began to fail."
-        type="datetime-local"
-        {...field('since')}
-      />
-      <Input
-        label="Until"
-        hint="Optional, in your local time. Leave empty to include everything until now."
-        type="datetime-local"
-        {...field('until')}
-      />
+      <details>
+        <summary>Choose a period or event types</summary>
+        <Input
+          label="Since"
+          hint="In your local time. Leave empty for everything since the endpoint began to fail."
+          type="datetime-local"
+          {...field('since')}
+        />
+        <Input
+          label="Until"
+          hint="Optional, in your local time. Leave empty to include everything until now."
+          type="datetime-local"
+          {...field('until')}
+        />
+        <Choices
+          legend="Event types"
+          all="All event types"
+          options={EVENT_TYPES.map((type) => [type, <code>{type}</code>] as const)}
+          {...field('types')}
+        />
+      </details>
     </Confirm>
   );
 }
-
-interface RecoveryProps {
-  /** The id of the webhook. */
-  of: string;
-  /** The recovery, once it is loaded. */
-  recovery: Recovery | undefined;
-  onClose: () => void;
-}
-
-/** Shows how many deliveries of a recovery were sent and how they ended, with a button that stops it. */
-function RecoveryDialog({ of: id, recovery, onClose }: RecoveryProps) {
-  const { call } = useSession();
-  const results = (
-    <>
-      <p>
-        <output>{resultText(recovery)}</output>
-      </p>
-      <p class="muted">
-        {recovery?.ended_at ? (
-          <>
-            The recovery ended on <Time at={recovery.ended_at} />. Deliveries that are neither delivered nor failed are
-            retried on schedule.
-          </>
-        ) : (
-          'The recovery starts after ten seconds, and continues when you close this dialog.'
-        )}{' '}
-        The numbers are at most a minute late.
-      </p>
-    </>
-  );
-  if (recovery?.ended_at)
-    return (
-      <Dialog title="Recovery" onClose={onClose}>
-        {results}
-        <Done onClose={onClose} />
-      </Dialog>
-    );
-  return (
-    <Dialog title="Recovery" onClose={onClose}>
-      <ActionForm
-        isDialog
-        kind="danger"
-        action="Stop recovery"
-        act={() => call('DELETE /v1/webhooks/{id}/recover', { path: { id } })}
-        announcement="Recovery stopped."
-        onDone={onClose}
-        others={<Button onClick={onClose}>Close</Button>}
-      >
-        {results}
-      </ActionForm>
-    </Dialog>
-  );
-}
-
-function resultText({ sent, delivered, failed }: Pick<Recovery, 'sent' | 'delivered' | 'failed'> = NOTHING): string {
-  const [all, good, bad] = [sent, delivered, failed].map((count) => count.toLocaleString());
-  return `${all} sent again: ${good} delivered, ${bad} failed.`;
-}
-const NOTHING = { sent: 0, delivered: 0, failed: 0 };
 
 function recoveredText(count: number): string {
   if (count === 0) return 'There is nothing to send again. Deliveries that are retrying follow their schedule.';

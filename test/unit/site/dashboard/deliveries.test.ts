@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { adviceOn, outcomeText } from '../../../../functions/site/dashboard/components/deliveries.tsx';
+import { meaningOf } from '../../../../functions/site/dashboard/components/delivery-text.ts';
 import { comparison } from '../../../../functions/site/dashboard/deliveries/compare.ts';
 import { csv } from '../../../../functions/site/dashboard/deliveries/csv.ts';
 import { curlCommand } from '../../../../functions/site/dashboard/deliveries/curl.ts';
 import type { Delivery } from '../../../../functions/site/dashboard/state/api.ts';
 import { parseJson as parseShown } from '../../../../functions/site/dashboard/state/parse-json.ts';
+import { resultText } from '../../../../functions/site/dashboard/webhooks/recovery-result.tsx';
+import { DELIVERY_REASONS } from '../../../../lib/deliveries/retry-schedule.ts';
 import { eventWithId } from '../../../../lib/events/event.ts';
 import { type Json, parseJson } from '../../../../lib/json.ts';
 
@@ -56,6 +59,40 @@ it.each([
   expect([outcomeText(attempt), adviceOn(attempt)]).toEqual(
     [text, advice].map((each) => each && expect.stringMatching(each)),
   );
+});
+
+describe('the status of a delivery', () => {
+  const delivery = (of: Partial<Delivery>): Delivery =>
+    ({ status: 'skipped', reason: null, test: false, attempts: [], ...of }) as Delivery;
+  const sixth = [{ ...first, number: 6 }];
+
+  it.each([
+    [{ status: 'pending' }, 'The first attempt is queued.'],
+    [{ status: 'succeeded' }, 'Your endpoint accepted the event.'],
+    [{ status: 'retrying' }, 'Another attempt is scheduled.'],
+    [{ status: 'failed', attempts: sixth }, 'All six attempts failed.'],
+    [{ status: 'failed', attempts: [first] }, 'The event expired before the next attempt.'],
+    [{ status: 'failed', attempts: [first], test: true }, 'A test event is not retried.'],
+    [{ status: 'skipped' }, 'No attempt was made.'],
+    [{ status: 'skipped', reason: 'paused' }, 'No attempt was made because a person had paused the webhook.'],
+    [{ status: 'canceled', reason: 'suspended' }, /^The next attempt was canceled because the operator had suspended/],
+  ] satisfies [Partial<Delivery>, string | RegExp][])('has one cause: %o', (of, text) => {
+    expect(meaningOf(delivery(of))).toEqual(expect.stringMatching(text));
+  });
+
+  it('has one cause for each reason', () => {
+    const texts = DELIVERY_REASONS.map((reason) => meaningOf(delivery({ reason })));
+    expect(new Set(texts).size).toBe(DELIVERY_REASONS.length);
+    expect(texts.filter((text) => / or /.test(text))).toEqual([]);
+  });
+});
+
+it.each([
+  [{ sent: 39, delivered: 0, failed: 39 }, '39 sent: 0 delivered, 39 failed'],
+  [{ sent: 1200, delivered: 1000, failed: 50 }, '1,200 sent: 1,000 delivered, 50 failed, 150 without an attempt yet'],
+  [{ sent: 1, delivered: 1, failed: 1 }, '1 sent: 1 delivered, 1 failed'],
+])('states the result of a recovery for the endpoint: %o', (counts, text) => {
+  expect(resultText(counts)).toBe(text);
 });
 
 it('writes rows according to RFC 4180', () => {
