@@ -4,7 +4,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BY_PROJECT, BY_STATUS, type ItemKind, TIME_TO_LIVE } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, BY_TYPE, type ItemKind, TIME_TO_LIVE } from '../lib/deployment.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { pinLogicalId } from './logical-ids.ts';
 import type { Settings } from './settings.ts';
@@ -21,6 +21,9 @@ const ACTIONS = {
   check: 'dynamodb:ConditionCheckItem',
 } as const;
 type TableAction = keyof typeof ACTIONS;
+
+const INDEXES = [BY_PROJECT, BY_STATUS, BY_TYPE] as const;
+type Index = (typeof INDEXES)[number];
 
 /** The members of a transaction are authorized as these actions. */
 const IN_TRANSACTIONS: readonly TableAction[] = ['put', 'update', 'delete', 'check'];
@@ -74,8 +77,8 @@ export class DataTable extends Construct {
     for (const statement of statementsOf(granted, this.arn)) fn.addToRolePolicy(statement);
   }
 
-  /** Allows a function to list the keys of a project, or the deliveries of a webhook that have not succeeded. */
-  grantIndex(fn: BundledFunction, index: typeof BY_PROJECT | typeof BY_STATUS): void {
+  /** Allows a function to query one of the indexes. */
+  grantIndex(fn: BundledFunction, index: Index): void {
     const resources = [`${this.arn}/index/${index}`];
     fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources }));
   }
@@ -107,6 +110,13 @@ export class DataTable extends Construct {
       projectionType: dynamodb.ProjectionType.INCLUDE,
       nonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
     });
+    table.addGlobalSecondaryIndex({
+      indexName: BY_TYPE,
+      partitionKey: { name: 'byType', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
+      projectionType: dynamodb.ProjectionType.INCLUDE,
+      nonKeyAttributes: ['followers', 'documentKey'],
+    });
     return table;
   }
 
@@ -116,7 +126,7 @@ export class DataTable extends Construct {
    */
   throttleMetrics(): Metric[] {
     const metrics = ['ReadThrottleEvents', 'WriteThrottleEvents'];
-    const indexes = [{}, ...[BY_PROJECT, BY_STATUS].map((name) => ({ GlobalSecondaryIndexName: name }))];
+    const indexes = [{}, ...INDEXES.map((name) => ({ GlobalSecondaryIndexName: name }))];
     return indexes.flatMap((index) =>
       metrics.map((name) =>
         this.table.metric(name, { statistic: 'Sum', dimensionsMap: { TableName: this.name, ...index } }),

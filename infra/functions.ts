@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { writeSite } from '../functions/site/build.ts';
-import { BY_PROJECT, BY_STATUS } from '../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, BY_TYPE } from '../lib/deployment.ts';
 import type { ApiFunction } from '../lib/http/route.ts';
 import { BundledFunction, type BundledFunctionProps } from './bundled-function.ts';
 import { type DataTable, IDEMPOTENCY, type TableGrant } from './data.ts';
@@ -116,7 +116,7 @@ const FUNCTIONS: Record<ApiFunction | 'authorizer' | 'create-project' | 'project
       AUDIT: ['query', 'put', 'delete'],
       HOOKS: ['query', 'update', 'delete'],
       LOGS: ['get', 'query', 'delete'],
-      EVENT: ['query', 'delete'],
+      EVENT: ['batch get', 'delete'],
       HOOK: ['query', 'delete'],
       FIGURES: ['query', 'delete'],
       DOCS: ['query', 'delete'],
@@ -159,10 +159,11 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
     return [name, fn];
   });
   const functions = Object.fromEntries(created) as Functions;
-  const { authorizer, keys, project, projects, webhooks } = functions;
+  const { authorizer, events, keys, project, projects, webhooks } = functions;
   authorizer.addEnvironment('SHARE_PREFIX', sharePrefix(Stack.of(scope).stackName));
   if (sourceAddresses.length > 0) project.addEnvironment('SOURCE_ADDRESSES', sourceAddresses.join(','));
   for (const fn of [keys, projects]) table.grantIndex(fn, BY_PROJECT);
+  for (const fn of [events, projects]) table.grantIndex(fn, BY_TYPE);
   table.grantIndex(webhooks, BY_STATUS);
   return functions;
 }

@@ -22,8 +22,8 @@ const OF_PUBLIC = { throttlingRateLimit: 25, throttlingBurstLimit: 250 };
 const OF_PREFLIGHT = { throttlingRateLimit: 250, throttlingBurstLimit: 500 };
 
 /**
- * Operations that read many partitions of the table, with the requests per second of a share to each of their methods: 72 partitions
- * for a page of events, 16 for a log, one for each webhook in stats, and 16 for each of five statuses in the count of a recovery, which
+ * Operations that read much of the table, with the requests per second of a share to each of their methods: 100 events and six
+ * partitions of an index for a page of events, 16 partitions for a log, one for each webhook in stats, and 16 for each of five statuses in the count of a recovery, which
  * can need 1,200 read units. The burst is twice the rate.
  */
 const COSTLY = [

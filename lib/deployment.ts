@@ -72,6 +72,9 @@ export const BY_PROJECT = 'by_project';
 /** The index of deliveries that have not succeeded, by webhook and status. */
 export const BY_STATUS = 'by_status';
 
+/** The index of events by type, which has one entry for each publication. */
+export const BY_TYPE = 'by_type';
+
 /** The one dimension of every metric. */
 export const METRICS_SERVICE = 'document-sync';
 

@@ -17,9 +17,12 @@ export const SORTABLE = `[${ID_ALPHABET}]{${TIME_LENGTH + RANDOM_LENGTH}}`;
  * uses the alphabet of ids and replaces as many random characters.
  */
 export function sortableId(prefix: IdPrefix, atMs: number, random: Random, tag = ''): string {
-  const suffix = Array.from(random(RANDOM_LENGTH - tag.length), (byte) => ID_ALPHABET[byte & 31]).join('');
-  return earliestId(prefix, atMs) + tag + suffix;
+  return earliestId(prefix, atMs) + tag + randomDigits(random, RANDOM_LENGTH - tag.length);
 }
+
+/** Random characters of the alphabet of ids. */
+export const randomDigits = (random: Random, length: number): string =>
+  Array.from(random(length), (byte) => ID_ALPHABET[byte & 31]).join('');
 
 /** The first characters after the time of an id: its tag, if it has one of that length. */
 export function idTag(id: string, length: number): string {

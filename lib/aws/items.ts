@@ -4,6 +4,7 @@ import type { DeliveryStatus } from '../deliveries/retry-schedule.ts';
 import type { Period } from '../deliveries/stats.ts';
 import type { ItemKind } from '../deployment.ts';
 import { partitionOf } from '../events/placement.ts';
+import type { EventType } from '../events/types.ts';
 import { ID_ALPHABET } from '../id-time.ts';
 import { bucketOf } from '../ids.ts';
 import { iso } from '../schema.ts';
@@ -21,7 +22,8 @@ import type { Space } from '../space.ts';
  *   webhooks of a space   Query     HOOKS#<prj>#<env>        <whk>
  *   logs of a project     Query     LOGS#<prj>               <whk>        (also of deleted webhooks, webhooks/store.ts)
  *   event                 GetItem   EVENT#<prj>#<env>#<partition> <evt>   (its insertion feeds the stream)
- *   events by type        Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first, events/placement.ts)
+ *   events of a document  Query     EVENT#<prj>#<env>#<partition> <evt>   (newest first, events/placement.ts)
+ *   events by type        Query     index by_type: byType = <prj>#<env>#<type>, sk (newest first)
  *   audit log             Query     AUDIT#<prj>              <aud>        (newest first, since a time)
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
  *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first, LOG_PARTITIONS below)
@@ -124,6 +126,9 @@ const partitions = (count: number): string[] => Array.from({ length: count }, (_
 export const statusIndexEntry = (webhookId: string, eventId: string, status: DeliveryStatus) => ({
   byStatus: status === 'succeeded' ? undefined : statusPartition(webhookId, logPartitionOf(eventId), status),
 });
+
+/** The index key for the events of one type, or of tests. */
+export const typePartition = (space: Space, type: EventType | 'test'): string => `${spaceOf(space)}#${type}`;
 
 /** The index key for the deliveries in one partition of a log with one status. */
 export const statusPartition = (webhookId: string, partition: string, status: DeliveryStatus): string =>

@@ -1,9 +1,8 @@
 import type { ItemKind } from '../deployment.ts';
 import { changePartitions } from '../documents/change-log.ts';
-import { partitionsOf } from '../events/placement.ts';
 import { EVENT_TYPES } from '../events/types.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
-import { enginePartitions, itemKey, logPartitions, spreadPartitions } from './items.ts';
+import { enginePartitions, itemKey, logPartitions, spreadPartitions, typePartition } from './items.ts';
 
 type Partitions = (id: string) => readonly string[];
 /** The partitions of a kind of item, by the id of their project or of their webhook. `null`: see the comment. */
@@ -26,11 +25,6 @@ const PLACES: Readonly<Record<ItemKind, Place>> = {
   AUDIT: { ofProject: (id) => [itemKey.audit(id, '').pk] },
   KEYS: { ofProject: (id) => [itemKey.usableKeys(id).pk] },
   COUNT: { ofProject: inSpaces((space) => [itemKey.webhookCount(space).pk]) },
-  EVENT: {
-    ofProject: inSpaces((space) =>
-      partitionsOf(EVENT_TYPES, undefined).map((each) => itemKey.eventIn(space, each, '').pk),
-    ),
-  },
   DOCS: { ofProject: inSpaces((space) => [itemKey.document(space, '').pk]) },
   REVISIONS: { ofProject: inSpaces((space) => [itemKey.revision(space, '').pk]) },
   CHANGES: { ofProject: inSpaces((space) => changePartitions().map((each) => itemKey.change(space, each, '').pk)) },
@@ -42,7 +36,8 @@ const PLACES: Readonly<Record<ItemKind, Place>> = {
   FIGURES: { ofWebhook: (id) => [itemKey.stats(id, 'day', 0).pk] },
   SLOTS: { ofWebhook: (id) => [itemKey.slots(id).pk] },
   RECOVERY: { ofWebhook: (id) => [itemKey.recovery(id).pk] },
-  KEY: null, // found with the index
+  EVENT: null, // found with the index by type
+  KEY: null, // found with the index by project
   LOGS: null, // names the webhooks, so it goes last
   PROJECTS: null, // one item, which goes with the last step
   DELETION: null, // the record of the deletion, which stays
@@ -56,3 +51,10 @@ export const partitionsOfProject = (projectId: string): string[] =>
 /** The partitions that contain only items of a webhook. */
 export const partitionsOfWebhook = (webhookId: string): string[] =>
   Object.values(PLACES).flatMap((place) => (place && 'ofWebhook' in place ? place.ofWebhook(webhookId) : []));
+
+/** The partitions of the index by type in a space: of each type, and of tests. Together they list all its events. */
+export const typePartitions = (space: Space): string[] =>
+  [...EVENT_TYPES, 'test' as const].map((type) => typePartition(space, type));
+
+/** The same in all spaces of a project. */
+export const typePartitionsOfProject: Partitions = inSpaces(typePartitions);

@@ -1,4 +1,4 @@
-import { BY_PROJECT, BY_STATUS } from '../deployment.ts';
+import { BY_PROJECT, BY_STATUS, BY_TYPE } from '../deployment.ts';
 import { earliestId, type IdPrefix } from '../ids.ts';
 import { all, type Condition } from './expressions.ts';
 import type { Item, ItemKey } from './items.ts';
@@ -18,6 +18,13 @@ export const keysQuery = (projectId: string): Query => ({
   IndexName: BY_PROJECT,
   KeyConditionExpression: 'keysOf = :project',
   ExpressionAttributeValues: { ':project': projectId },
+});
+
+/** A query of the entries of a partition of the index by type. */
+export const typeQuery = (byType: string): Query => ({
+  IndexName: BY_TYPE,
+  KeyConditionExpression: 'byType = :type',
+  ExpressionAttributeValues: { ':type': byType },
 });
 
 /** A query of the items of a partition with sort keys from `first` to `last`, both included. */
@@ -44,6 +51,11 @@ export interface PartitionQuery {
   keyOf(sortKey: string): object;
 }
 
+/** The indexes whose entries are ordered by their ids, by the attribute of their partitions. */
+const INDEXES = { byStatus: BY_STATUS, byType: BY_TYPE };
+const INDEX_KEYS = ['byStatus', 'byType'] as const satisfies (keyof typeof INDEXES)[];
+type IndexKey = Partial<Record<keyof typeof INDEXES, string>>;
+
 /** Milliseconds since 1970. */
 interface Window {
   since?: number | undefined;
@@ -52,13 +64,13 @@ interface Window {
 
 /**
  * The queries of partitions for the ids that were created at `since` or later and before `until`, and that meet every condition.
- * `keysOf` returns the key of an id in each partition, with `byStatus` for the index. An empty window has no queries, because
- * DynamoDB rejects them.
+ * `keysOf` returns the key of an id in each partition, with the key of an index if that contains the partition. An empty window
+ * has no queries, because DynamoDB rejects them.
  */
 export function idQueries(
   prefix: IdPrefix,
   { since = 0, until }: Window,
-  keysOf: readonly ((id: string) => ItemKey & { byStatus?: string | undefined })[],
+  keysOf: readonly ((id: string) => ItemKey & IndexKey)[],
   conditions: readonly Condition[],
   options: Query = {},
 ): PartitionQuery[] {
@@ -66,12 +78,10 @@ export function idQueries(
   const last = until === undefined ? `${prefix}_~` : earliestId(prefix, until);
   if (first > last) return [];
   return keysOf.map((keyOf) => {
-    const { pk, byStatus } = keyOf('');
-    const ofPartition =
-      byStatus === undefined
-        ? rangeQuery(pk, { first, last })
-        : { IndexName: BY_STATUS, ...rangeQuery(byStatus, { first, last }, 'byStatus') };
-    const query = { ...ofPartition, ...options };
+    const key = keyOf('');
+    const index = INDEX_KEYS.find((name) => key[name] !== undefined);
+    const range = rangeQuery(key[index ?? 'pk'] ?? '', { first, last }, index ?? 'pk');
+    const query = { ...range, ...(index && { IndexName: INDEXES[index] }), ...options };
     return { query: conditions.length > 0 ? filtered(query, all(...conditions)) : query, keyOf };
   });
 }
@@ -95,6 +105,11 @@ export interface MergedPage {
   reads?: number;
   /** The sort key after which the page starts. */
   after: string | undefined;
+  /**
+   * Returns the items that an item of a partition stands for, itself and later ones. They sort before the next item of the
+   * partition.
+   */
+  contents?: (item: Item) => Item[];
 }
 
 /**
@@ -106,7 +121,7 @@ export interface MergedPage {
 export async function newestOf(
   table: Table,
   queries: readonly PartitionQuery[],
-  { limit, after, reads = queries.some(isFiltered) ? FILTERED_ITEMS : limit }: MergedPage,
+  { limit, after, reads = queries.some(isFiltered) ? FILTERED_ITEMS : limit, contents }: MergedPage,
 ): Promise<{ items: Item[]; next: string | undefined }> {
   let merged: Item[] = [];
   const positions = new Map(queries.map((partition) => [partition, after]));
@@ -124,7 +139,9 @@ export async function newestOf(
       const { items, next } = await table.query({ ...partition.query, ...page });
       if (next) positions.set(partition, next.sk);
       else positions.delete(partition);
-      return items;
+      return contents
+        ? items.flatMap(contents).filter((item) => after === undefined || sortKeyOf(item) < after)
+        : items;
     });
     merged = [...merged, ...(await Promise.all(pages)).flat()].sort(newestFirst);
   }

@@ -51,7 +51,7 @@ export function deliveryHandlers(backend: Backend): DeliveryHandlers {
           return { data: listed.deliveries.map(deliveryEntry), next: listed.next };
         }
         // A document has far fewer events than the log has deliveries.
-        const { ids, next } = await events.ids(space, { ...filter, documentKey });
+        const { ids, next } = await events.idsOfDocument(space, { ...filter, documentKey });
         const listed = await deliveries.ofWebhook(id, ids);
         const data = listed.filter(({ status }) => statuses?.includes(status) ?? true);
         return { data: data.map(deliveryEntry), next };

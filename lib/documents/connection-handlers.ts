@@ -10,7 +10,7 @@ import {
   type ConnectionRecord,
   connectionResource,
   isLapsed,
-  lostEvent,
+  lostEvents,
   mayUse,
   renewed,
   storedConnectionId,
@@ -54,7 +54,7 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
         // The check is sent first, because a check without a record does nothing, but a record without a check would stay forever.
         if (needsCheck)
           await scheduleCheck({ connectionId: id, ...space, checkAt: record.checkAt }, body.lease_seconds);
-        const lost = lapsed ? [lostEvent(before, now, random)] : [];
+        const lost = lapsed ? lostEvents(before, [before], now, random) : [];
         return (await connections.put(before, record, lost)) ? { body: connectionResource(record) } : undefined;
       });
     },
@@ -66,7 +66,7 @@ export function connectionHandlers({ table, clock, random, ...runtime }: Backend
         if (!before) return notFound('connection');
         if (!mayUse(request.caller, before)) return openedByAnother();
         const now = clock();
-        const lost = isLapsed(before, now) ? [lostEvent(before, now, random)] : [];
+        const lost = isLapsed(before, now) ? lostEvents(before, [before], now, random) : [];
         return (await connections.remove(before, lost)) ? {} : undefined;
       });
     },

@@ -4,7 +4,7 @@ import { queue } from '../aws/queue.ts';
 import type { Runtime } from '../aws/runtime.ts';
 import type { Table } from '../aws/table.ts';
 import type { StoredEvent } from '../events/event.ts';
-import { putEvent } from '../events/store.ts';
+import { putEvents } from '../events/store.ts';
 import { fairGroupOf, type Space } from '../space.ts';
 import type { CheckMessage, ConnectionRecord } from './connections.ts';
 import type { EngineCheck, EngineSweep } from './engines.ts';
@@ -41,12 +41,12 @@ export function connections(table: Table) {
       };
       const isMoved = before && before.id !== record.id;
       const renewed = isMoved ? [removal(before), put(Item, isNew)] : [put(Item, before ? isUnchanged(before) : isNew)];
-      return (await table.write([...renewed, ...lost.map(putEvent)])).length === 0;
+      return (await table.write([...renewed, ...putEvents(lost)])).length === 0;
     },
 
     /** Removes the record that was read, and stores its event. `false` if the record has changed. */
     async remove(before: ConnectionRecord, lost: readonly StoredEvent[]): Promise<boolean> {
-      return (await table.write([removal(before), ...lost.map(putEvent)])).length === 0;
+      return (await table.write([removal(before), ...putEvents(lost)])).length === 0;
     },
   };
 }

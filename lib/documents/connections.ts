@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { User } from '../credentials.ts';
-import { newEvent, type StoredEvent } from '../events/event.ts';
+import { newEvents, type StoredEvent } from '../events/event.ts';
 import { MEANINGS } from '../events/types.ts';
 import { type Caller, ownerOf } from '../http/caller.ts';
 import type { PathParameter } from '../http/path-parameter.ts';
@@ -150,12 +150,15 @@ export function renewed(
 }
 
 /** What an event about a lost connection needs. */
-type LostConnection = Omit<ConnectionRecord, 'owner' | 'leaseSeconds' | 'checkAt'>;
+type LostConnection = Omit<ConnectionRecord, keyof Space | 'owner' | 'leaseSeconds' | 'checkAt'>;
 
-export function lostEvent(record: LostConnection, now: number, random: Random): StoredEvent {
-  const { projectId, environment } = record;
-  return newEvent({ projectId, environment, at: now, type: 'connection.lost', data: lostData(record) }, random);
-}
+/** The events about connections of one space, which one transaction stores. */
+export const lostEvents = (space: Space, lost: readonly LostConnection[], now: number, random: Random): StoredEvent[] =>
+  newEvents(
+    { ...space, at: now },
+    lost.map((connection) => ({ type: 'connection.lost', data: lostData(connection) })),
+    random,
+  );
 
 /** `data` of `connection.lost`. */
 function lostData({ id, nodeId, documentKey, user, connectedAt, lastSeenAt, expiresAt }: LostConnection) {

@@ -6,7 +6,7 @@ import { consume } from '../aws/batches.ts';
 import { optimistically } from '../concurrency.ts';
 import { UnavailableError } from '../errors.ts';
 import { checkQueue, connections as connectionsIn } from './connection-store.ts';
-import { CheckMessage, isLapsed, lostEvent, MAX_LEASE_SECONDS } from './connections.ts';
+import { CheckMessage, isLapsed, lostEvents, MAX_LEASE_SECONDS } from './connections.ts';
 import { endingOf, engines as enginesIn } from './engine-store.ts';
 import { EngineCheck, EngineSweep, isOver } from './engines.ts';
 
@@ -51,7 +51,7 @@ function checking({ table, clock, random, ...runtime }: Backend) {
       if (!record) return 'gone';
       const now = clock();
       if (isLapsed(record, now))
-        return (await connections.remove(record, [lostEvent(record, now, random)])) ? 'lost' : undefined;
+        return (await connections.remove(record, lostEvents(record, [record], now, random))) ? 'lost' : undefined;
       const isOutdated = checkAt !== undefined && record.checkAt > checkAt;
       if (isOutdated) return 'open';
       const { expiresAt } = record;

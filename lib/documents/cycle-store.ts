@@ -3,7 +3,7 @@ import { type Item, itemKey, timeToLive } from '../aws/items.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS, type StoredEvent } from '../events/event.ts';
-import { putEvent } from '../events/store.ts';
+import { putEvents } from '../events/store.ts';
 import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
 import { type CycleRecord, RESULTS_MS } from './cycle.ts';
@@ -46,7 +46,7 @@ export function cycles(table: Table) {
       const expires = timeToLive(event.at + EVENT_RETENTION_MS);
       const isOpen = all(isAbsent('completedAt'), isFreeFor(owner));
       const completed = update(itemKey.sync(space, syncId), { owner, completedAt: event.at, expires }, isOpen);
-      await table.write([completed, putEvent(event)]);
+      await table.write([completed, ...putEvents([event])]);
     },
 
     async receipt({ space, syncId, page, position }: PushPlace): Promise<Receipt | undefined> {

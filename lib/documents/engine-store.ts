@@ -3,11 +3,11 @@ import { enginePartitions, type Item, itemKey, timeToLive } from '../aws/items.t
 import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import { allDone } from '../concurrency.ts';
-import { putEvent } from '../events/store.ts';
+import { putEvents } from '../events/store.ts';
 import type { Random } from '../ids.ts';
 import type { Space } from '../space.ts';
 import type { checkQueue } from './connection-store.ts';
-import { lostEvent } from './connections.ts';
+import { lostEvents } from './connections.ts';
 import type { EngineConnection, EngineRecord, EngineSweep } from './engines.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -98,7 +98,7 @@ export function engines(table: Table) {
 
     /**
      * Removes connections and publishes their events. One transaction has both, so a connection is lost at most once. The transactions
-     * follow each other, because the events of one document have one partition.
+     * follow each other, because the events of one document have one partition, and lists have one entry for each transaction.
      */
     async lose(
       session: Session,
@@ -107,17 +107,14 @@ export function engines(table: Table) {
       nowMs: number,
       random: Random,
     ): Promise<void> {
-      const { projectId, environment } = session;
       const { lastSeenAt, lostAt: expiresAt } = loss;
-      const writesOf = (connection: EngineConnection) => [
-        remove(keyOf(session, connection.id), is('connectedAt', connection.connectedAt)),
-        putEvent(lostEvent({ projectId, environment, ...connection, lastSeenAt, expiresAt }, nowMs, random)),
-      ];
       for (let rest = lost; rest.length > 0; ) {
         const batch = rest.slice(0, BATCH);
-        const rejected = await table.write(batch.flatMap(writesOf));
+        const removals = batch.map(({ id, connectedAt }) => remove(keyOf(session, id), is('connectedAt', connectedAt)));
+        const ofBatch = batch.map((connection) => ({ ...connection, lastSeenAt, expiresAt }));
+        const rejected = await table.write([...removals, ...putEvents(lostEvents(session, ofBatch, nowMs, random))]);
         // A connection that has gone since it was read fails the transaction, which is repeated with the others.
-        const gone = new Set(rejected.map(({ index }) => Math.floor(index / 2)));
+        const gone = new Set(rejected.map(({ index }) => index));
         rest = rejected.length === 0 ? rest.slice(BATCH) : rest.filter((_, i) => !gone.has(i));
       }
     },

@@ -32,6 +32,10 @@ export const matchesPattern = (pattern: string, key: string): boolean => covers(
 export const matchesAny = (patterns: readonly string[], name: string): boolean =>
   isDocumentKey(name) && patterns.some((pattern) => matchesPattern(pattern, name));
 
+/** Whether a key is the prefix, or starts with it and another segment. */
+export const startsWithSegments = (key: string, prefix: string): boolean =>
+  key === prefix || key.startsWith(`${prefix}:`);
+
 /** Whether `outer` matches every key that `inner` matches. A key is a pattern that matches only itself. */
 export function covers(outer: string, inner: string): boolean {
   const outers = outer.split(':');

@@ -5,8 +5,8 @@ import { rangeQuery } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { optimistically } from '../concurrency.ts';
-import { isTooLarge, newEvent, type StoredEvent } from '../events/event.ts';
-import { putEvent } from '../events/store.ts';
+import { isTooLarge, newEvents, type StoredEvent } from '../events/event.ts';
+import { putEvents } from '../events/store.ts';
 import { parseJson } from '../json.ts';
 import type { Space } from '../space.ts';
 import { LOGGED_MS, partsOf, placeOf } from './change-log.ts';
@@ -72,7 +72,7 @@ export function documents(table: Table) {
         ...itemKey.change(space, partition, entry),
         expires: timeToLive(updatedAt + LOGGED_MS),
       });
-      return (await table.write([saved, listed, logged, ...events.map(putEvent), ...also])).length === 0;
+      return (await table.write([saved, listed, logged, ...putEvents(events), ...also])).length === 0;
     },
 
     /** Stores events and `also` in one transaction, if the document still has the revision. */
@@ -84,7 +84,7 @@ export function documents(table: Table) {
       also: readonly Write[],
     ): Promise<boolean> {
       const unchanged = conditionCheck(itemKey.document(space, documentKey), is('revision', revision));
-      return (await table.write([unchanged, ...events.map(putEvent), ...also])).length === 0;
+      return (await table.write([unchanged, ...putEvents(events), ...also])).length === 0;
     },
   };
 
@@ -155,8 +155,7 @@ export async function writeDocument<Response>(
     if (response !== undefined) return response;
     const now = clock();
     const merged = merge(current, change, now, epoch);
-    const events =
-      'events' in merged ? merged.events.map((event) => newEvent({ ...space, at: now, ...event }, random)) : [];
+    const events = 'events' in merged ? newEvents({ ...space, at: now }, merged.events, random) : [];
     const outcome =
       events.some(isTooLarge) || hasLargeConflicts(merged) ? ({ outcome: 'events_too_large' } as const) : merged;
     const more = also(outcome);

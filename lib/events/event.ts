@@ -23,7 +23,7 @@ import {
 import type { Space } from '../space.ts';
 import { completed } from './completed-data.ts';
 import { EVENT_DATA, type EventData } from './data.ts';
-import { documentKeyIn, newEventId } from './placement.ts';
+import { documentKeyIn, newEventIds } from './placement.ts';
 import { EVENT_TYPES, type EventType } from './types.ts';
 
 /** The maximum bytes of an event, stored and sent. */
@@ -126,6 +126,8 @@ export const isTest = ({ webhookId }: Pick<StoredEvent, 'webhookId'>): boolean =
 export interface EventPage {
   types?: readonly EventType[] | undefined;
   documentKey?: string | undefined;
+  /** Only events of documents in this part of the hierarchy (see `startsWithSegments`). */
+  prefix?: string | undefined;
   /** At this time or later, and before `until`. */
   since?: number | undefined;
   until?: number | undefined;
@@ -142,9 +144,23 @@ interface NewEvent extends Space {
   webhookId?: string;
 }
 
-/** Creates an immutable event with a new id and its final body. `place` is its place among the events of a batch. */
-export const newEvent = (event: NewEvent, random: Random, place = 0): StoredEvent =>
-  eventWithId({ ...event, id: newEventId(event.type, event.data, event.at, random, place) });
+/** Creates the immutable events of one publication, in their order, with new ids and final bodies. */
+export function newEvents(
+  { projectId, environment, at }: Space & Pick<NewEvent, 'at'>,
+  events: readonly Pick<NewEvent, 'type' | 'data' | 'occurredAt' | 'webhookId'>[],
+  random: Random,
+): StoredEvent[] {
+  const ids = newEventIds(
+    events.map(({ data }) => data),
+    at,
+    random,
+  );
+  return events.map((event, i) => eventWithId({ projectId, environment, at, ...event, id: ids[i] as string }));
+}
+
+/** Creates the only event of a publication. */
+export const newEvent = ({ projectId, environment, at, ...event }: NewEvent, random: Random): StoredEvent =>
+  newEvents({ projectId, environment, at }, [event], random)[0] as StoredEvent;
 
 export function eventWithId({ data, occurredAt, ...event }: NewEvent & { id: string }): StoredEvent {
   const occurred = occurredAt !== undefined && { occurred_at: iso(occurredAt) };

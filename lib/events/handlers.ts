@@ -14,7 +14,7 @@ import {
   type EventResource,
   isTooLarge,
   MAX_EVENT_BYTES,
-  newEvent,
+  newEvents,
   occurredViolations,
   type PublishEvent,
   type StoredEvent,
@@ -51,10 +51,8 @@ export function eventHandlers(
     identity: RequestIdentity | undefined,
   ): StoredEvent[] {
     const at = identity?.startedAt ?? clock();
-    return published.map(({ type, data, occurred_at: occurredAt }, i) => {
-      const bytes = identity ? derivedFrom(`${identity.id} ${i}`) : random;
-      return newEvent({ ...space, at, type, data, occurredAt }, bytes, i);
-    });
+    const events = published.map(({ type, data, occurred_at: occurredAt }) => ({ type, data, occurredAt }));
+    return newEvents({ ...space, at }, events, identity ? derivedFrom(identity.id) : random);
   }
 
   return {
@@ -81,10 +79,13 @@ export function eventHandlers(
 
     listEvents: (request) =>
       page(request, cursors, async (limit, after) => {
-        const { document_key: documentKey, type: types, since, until, include } = request.query;
+        const { document_key: documentKey, type: types, prefix, since, until, include } = request.query;
         const outcomes = include && (await outcomesIn(request.space));
         const most = Math.min(limit, outcomes?.maxEvents ?? limit);
-        const listed = await events.list(request.space, { types, documentKey, since, until, limit: most, after });
+        const listed = await events.list(request.space, {
+          ...{ types, documentKey, prefix, since, until },
+          ...{ limit: most, after },
+        });
         const outcomeOf = await outcomes?.of(listed.events);
         const data = listed.events.map(({ body }, i) => {
           const event = parseJson(body) as unknown as v.InferOutput<typeof EventResource>;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DocumentKey } from '../documents/document.ts';
+import { DocumentKey, KeyPrefix } from '../documents/document.ts';
 import { listOf, MAX_BODY_BYTES, operationsOf, pageQuery } from '../http/operation.ts';
 import { alternatives, described, oneOf, timestampInput } from '../schema.ts';
 import { EventResource, eventParameter, PublishEvent, PublishEvents } from './event.ts';
@@ -31,6 +31,12 @@ export const eventOperations = operationsOf(eventRoutes, {
         described(alternatives(EVENT_TYPES), 'Only events of this type. Repeat it for events of several types.'),
       ),
       document_key: v.optional(described(DocumentKey, 'Only events of this document.')),
+      prefix: v.optional(
+        described(
+          KeyPrefix,
+          'Only events of the document with this key, and of documents whose keys start with this prefix and `:`. If few events have it, a page can have fewer events than `limit`.',
+        ),
+      ),
       since: v.optional(described(timestampInput, 'Only events at this time or later.')),
       until: v.optional(described(timestampInput, 'Only events before this time.')),
       include: v.optional(

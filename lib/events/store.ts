@@ -1,23 +1,46 @@
-import { areAsGiven, isAbsent, isNew, put } from '../aws/expressions.ts';
-import { type Item, itemKey, timeToLive } from '../aws/items.ts';
+import { areAsGiven, isAbsent, isNew, isOneOf, put } from '../aws/expressions.ts';
+import { type Item, itemKey, timeToLive, typePartition } from '../aws/items.ts';
 import { FILTERED_ITEMS, idQueries, newestOf } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
+import { startsWithSegments } from '../documents/patterns.ts';
 import type { Space } from '../space.ts';
-import { EVENT_RETENTION_MS, type EventPage, type StoredEvent } from './event.ts';
-import { partitionsOf } from './placement.ts';
+import { EVENT_RETENTION_MS, type EventPage, isTest, type StoredEvent } from './event.ts';
+import { followersIn, followersText, partitionOfDocument, withFollowers } from './placement.ts';
 import { EVENT_TYPES } from './types.ts';
 
-/** The write of an event, for the transaction of its cause. The stream then passes it to the fan-out. */
-export function putEvent({ projectId, environment, id, ...event }: StoredEvent): Write {
-  const expires = timeToLive(event.at + EVENT_RETENTION_MS);
-  return put({ ...itemKey.event({ projectId, environment }, id), ...event, expires }, isNew);
-}
+/**
+ * The writes of the events of one publication, in order, for the transaction of their cause. The stream then passes the events to
+ * the fan-out.
+ */
+export const putEvents = (events: readonly StoredEvent[]): Write[] =>
+  withFollowers(events).map(({ event: { projectId, environment, id, ...event }, followers }) => {
+    const space = { projectId, environment };
+    const listed = followers && {
+      byType: typePartition(space, isTest(event) ? 'test' : event.type),
+      followers: followersText(followers),
+    };
+    const expires = timeToLive(event.at + EVENT_RETENTION_MS);
+    return put({ ...itemKey.event(space, id), ...event, ...listed, expires }, isNew);
+  });
 
 /** The members of the key are not stored twice, because each byte is billed for 30 days. */
-export function toStoredEvent(item: Item): StoredEvent {
-  const [, projectId, environment] = String(item.pk).split('#');
-  return { ...item, projectId, environment, id: item.sk } as unknown as StoredEvent;
+export const toStoredEvent = ({ pk, sk: id, byType: _, followers: __, ...event }: Item): StoredEvent =>
+  ({ ...event, ...spaceIn(pk), id }) as StoredEvent;
+
+function spaceIn(pk: unknown): Space {
+  const [, projectId, environment] = String(pk).split('#');
+  return { projectId, environment } as Space;
+}
+
+/** The keys of the events that an entry of the index by type lists, the oldest last. */
+export function keysOfEntry({ pk, sk, followers, documentKey }: Item) {
+  const space = spaceIn(pk);
+  const listed = followersIn(String(sk), followers as string | undefined).reverse();
+  return [...listed, { id: String(sk), documentKey: documentKey as string | undefined }].map((each) => ({
+    ...itemKey.event(space, each.id),
+    documentKey: each.documentKey,
+  }));
 }
 
 /** The store of events. Every stored event is delivered. */
@@ -25,7 +48,7 @@ export function eventStore(table: Table) {
   return {
     /** Stores all events or none, at most 100 with `also`. Keeps events that an earlier run of the request stored. */
     async publish(published: readonly StoredEvent[], also: readonly Write[]): Promise<void> {
-      const taken = await table.write([...published.map(putEvent), ...also]);
+      const taken = await table.write([...putEvents(published), ...also]);
       if (taken.length === 0) return;
       const [first] = published;
       const stored = first && (await table.get(itemKey.event(first, first.id)));
@@ -37,33 +60,60 @@ export function eventStore(table: Table) {
       return item && toStoredEvent(item);
     },
 
-    /** Lists only the ids of events. */
-    ids,
-
-    /** Lists newest first with limited reads, so a page can be short or empty before the end. */
+    /** Lists events. A page with a prefix or with types of a document can be short or empty before the end. */
     async list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }> {
-      const idPage = await ids(space, page);
-      const items = await table.batchGet(idPage.ids.map((id) => itemKey.event(space, id)));
-      return { events: items.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next: idPage.next };
+      const { documentKey, prefix } = page;
+      if (documentKey === undefined) return listByType(space, page);
+      if (prefix !== undefined && !startsWithSegments(documentKey, prefix)) return { events: [], next: undefined };
+      const { items, next } = await ofDocument(space, { ...page, documentKey });
+      return { events: items.map(toStoredEvent), next };
+    },
+
+    /** Lists the ids of the events of a document. */
+    async idsOfDocument(
+      space: Space,
+      page: EventPage & { documentKey: string },
+    ): Promise<{ ids: string[]; next: string | undefined }> {
+      const { items, next } = await ofDocument(space, page, { ProjectionExpression: 'sk' });
+      return { ids: items.map(({ sk }) => String(sk)), next };
     },
   };
 
   /**
-   * Leaves test events out, because they concern only the webhook that received them. Eventually consistent at half the price,
-   * because a list reads many partitions.
+   * Reads the partition of a document, with strong consistency. Leaves test events out, because they concern only the webhook that
+   * received them.
    */
-  async function ids(
+  function ofDocument(
     space: Space,
-    { limit, after, ...filter }: EventPage,
-  ): Promise<{ ids: string[]; next: string | undefined }> {
-    const { types = EVENT_TYPES, documentKey } = filter;
-    const partitions = partitionsOf(types, documentKey);
-    const keysOf = partitions.map((partition) => (id: string) => itemKey.eventIn(space, partition, id));
-    const conditions = [isAbsent('webhookId'), ...areAsGiven({ documentKey })];
-    const light = { ProjectionExpression: 'sk', ConsistentRead: false };
-    const queries = idQueries('evt', filter, keysOf, conditions, light);
-    const reads = documentKey === undefined ? limit : FILTERED_ITEMS; // few events are tests
-    const { items, next } = await newestOf(table, queries, { limit, reads, after });
-    return { ids: items.map(({ sk }) => String(sk)), next };
+    { documentKey, types, limit, after, ...window }: EventPage & { documentKey: string },
+    read: { ProjectionExpression?: string } = {},
+  ) {
+    const keyOf = (id: string) => itemKey.eventIn(space, partitionOfDocument(documentKey), id);
+    const conditions = [
+      isAbsent('webhookId'),
+      ...areAsGiven({ documentKey }),
+      ...(types ? [isOneOf('type', types)] : []),
+    ];
+    const queries = idQueries('evt', window, [keyOf], conditions, read);
+    // Nearly all items of the partition are events of the document.
+    return newestOf(table, queries, { limit, after, reads: types ? FILTERED_ITEMS : limit });
+  }
+
+  /** Reads the index, which follows the table within about a second, and then the events of the page. */
+  async function listByType(space: Space, { types = EVENT_TYPES, prefix, limit, after, ...window }: EventPage) {
+    const keysOf = types.map((type) => (id: string) => ({
+      ...itemKey.event(space, id),
+      byType: typePartition(space, type),
+    }));
+    const isListed = ({ documentKey }: { documentKey: string | undefined }) =>
+      prefix === undefined || (documentKey !== undefined && startsWithSegments(documentKey, prefix));
+    const { items, next } = await newestOf(table, idQueries('evt', window, keysOf, []), {
+      limit,
+      after,
+      reads: prefix === undefined ? limit : FILTERED_ITEMS,
+      contents: (entry) => keysOfEntry(entry).filter(isListed),
+    });
+    const stored = await table.batchGet(items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+    return { events: stored.flatMap((item) => (item ? [toStoredEvent(item)] : [])), next };
   }
 }

@@ -1,10 +1,12 @@
 import { all, exists, is, isNew, put, update } from '../aws/expressions.ts';
-import { type ItemKey, itemKey, keyOf } from '../aws/items.ts';
-import { partitionsOfProject, partitionsOfWebhook } from '../aws/partitions.ts';
-import { keysQuery, wholePartition } from '../aws/queries.ts';
+import { type Item, type ItemKey, itemKey, keyOf } from '../aws/items.ts';
+import { partitionsOfProject, partitionsOfWebhook, typePartitionsOfProject } from '../aws/partitions.ts';
+import { keysQuery, typeQuery, wholePartition } from '../aws/queries.ts';
 import type { Query, Table } from '../aws/table.ts';
+import { keysOfEntry } from '../events/store.ts';
 import type { ProjectRecord } from '../projects/project.ts';
 import { type DeletionPage, type DeletionRecord, isProvable } from './deletion.ts';
+import { positionOf } from './export-section-store.ts';
 
 /** The keys of items in one step. */
 const ITEMS_OF_STEP = 1000;
@@ -14,12 +16,15 @@ const ITEMS_OF_LOG = 100;
 
 /** The sections that are no partition: the API keys, and the logs of all webhooks that the project has had. */
 const [KEYS, LOGS] = ['keys', 'logs'];
+/** What the sections of events start with, before a partition of the index by type. */
+const EVENTS = 'events ';
 
 /** The sections of a pass. Webhooks and API keys go first, so that nothing is delivered or added. */
 export function sectionsOf(projectId: string): string[] {
   const partitions = partitionsOfProject(projectId);
   const isWebhooks = (pk: string) => pk.startsWith('HOOKS#');
-  return [...partitions.filter(isWebhooks), KEYS, LOGS, ...partitions.filter((pk) => !isWebhooks(pk))];
+  const events = typePartitionsOfProject(projectId).map((partition) => EVENTS + partition);
+  return [...partitions.filter(isWebhooks), KEYS, LOGS, ...events, ...partitions.filter((pk) => !isWebhooks(pk))];
 }
 
 /** The deletions of projects. Each step reads and removes a limited number of items, whatever the project contains. */
@@ -52,6 +57,7 @@ export function deletions(table: Table) {
     removePage(deletion: DeletionRecord): Promise<DeletionPage> {
       const { projectId, section = sectionsOf(projectId)[0] ?? '', after } = deletion;
       if (section === LOGS) return removeLogs(deletion);
+      if (section.startsWith(EVENTS)) return removeEvents(section.slice(EVENTS.length), after);
       return removeItems({
         ...(section === KEYS ? keysQuery(projectId) : wholePartition(section)),
         Limit: ITEMS_OF_STEP,
@@ -64,6 +70,26 @@ export function deletions(table: Table) {
     const { keys, next } = await keysOf(query);
     await table.removeAll(keys);
     return { found: keys.length, isLast: next === undefined, after: next };
+  }
+
+  /** Removes the events of publications. The first event of each goes last, because it leads to the others. */
+  async function removeEvents(partition: string, after: object | undefined): Promise<DeletionPage> {
+    const { items, next } = await table.query({ ...typeQuery(partition), Limit: ITEMS_OF_STEP, after });
+    const entries: Item[] = [];
+    const followers: ItemKey[] = [];
+    for (const entry of items) {
+      if (entries.length + followers.length >= ITEMS_OF_STEP) break;
+      entries.push(entry);
+      followers.push(...keysOfEntry(entry).slice(0, -1).map(keyOf));
+    }
+    await table.removeAll(followers);
+    await table.removeAll(entries.map(keyOf));
+    const isAll = entries.length === items.length;
+    return {
+      found: entries.length + followers.length,
+      isLast: isAll && next === undefined,
+      after: isAll ? next : positionOf(entries.at(-1) ?? {}),
+    };
   }
 
   /**

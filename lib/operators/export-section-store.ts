@@ -1,13 +1,13 @@
 import { auditResource } from '../audit/audit.ts';
-import { type Item, type ItemKey, itemKey, logPartitions } from '../aws/items.ts';
-import { keysQuery, wholePartition } from '../aws/queries.ts';
+import { type Item, type ItemKey, itemKey, keyOf, logPartitions } from '../aws/items.ts';
+import { typePartitions } from '../aws/partitions.ts';
+import { keysQuery, typeQuery, wholePartition } from '../aws/queries.ts';
 import type { Query } from '../aws/table.ts';
 import { toDelivery } from '../deliveries/log-store.ts';
 import { deliveryResource, ofDeletedWebhook } from '../deliveries/record.ts';
 import { documentResource } from '../documents/document.ts';
 import { toState } from '../documents/store.ts';
-import { partitionsOf } from '../events/placement.ts';
-import { EVENT_TYPES } from '../events/types.ts';
+import { keysOfEntry } from '../events/store.ts';
 import { isKept, keyResource } from '../keys/key.ts';
 import { projectResource } from '../projects/project.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
@@ -18,6 +18,8 @@ import { webhookResource } from '../webhooks/webhook.ts';
 export interface Section {
   id: string;
   query: Query;
+  /** The keys of the items that an item of the query leads to, in place of itself. */
+  leadsTo?(item: Item): ItemKey[];
   /** What each of its lines starts with. */
   head: { type: string; environment?: Environment };
   /** The data of a line, as an object or as stored JSON, or `undefined` for an item that an export omits. */
@@ -62,8 +64,14 @@ export function exportSections(projectId: string, nowMs: number): Section[] {
         section({ type: 'document', environment }, itemKey.document(space, ''), (item) =>
           item.deleted === true ? undefined : documentResource(String(item.sk), toState(item)),
         ),
-        ...partitionsOf(EVENT_TYPES, undefined).map((partition) =>
-          section({ type: 'event', environment }, itemKey.eventIn(space, partition, ''), ({ body }) => String(body)),
+        ...typePartitions(space).map(
+          (partition): Section => ({
+            id: partition,
+            query: typeQuery(partition),
+            leadsTo: (entry) => keysOfEntry(entry).map(keyOf).reverse(),
+            head: { type: 'event', environment },
+            dataOf: ({ body }) => String(body),
+          }),
         ),
       ];
     }),
@@ -86,5 +94,9 @@ export function lineOf({ head, dataOf }: Section, item: Item): string | undefine
   return json && `${JSON.stringify(head).slice(0, -1)},"data":${json}}`;
 }
 
-/** The key of an item in the table, or in the index of the keys. */
-export const positionOf = ({ pk, sk, keysOf }: Item): object => ({ pk, sk, ...(keysOf !== undefined && { keysOf }) });
+/** The key of an item in the table, or in the index that was read. */
+export const positionOf = ({ pk, sk, keysOf, byType }: Item): object => ({
+  ...{ pk, sk },
+  ...(keysOf !== undefined && { keysOf }),
+  ...(byType !== undefined && { byType }),
+});

@@ -1,4 +1,4 @@
-import { itemKey } from '../aws/items.ts';
+import { type Item, type ItemKey, itemKey } from '../aws/items.ts';
 import { wholePartition } from '../aws/queries.ts';
 import type { Table } from '../aws/table.ts';
 import {
@@ -21,10 +21,12 @@ export interface ExportPosition {
 
 /**
  * The bytes of one page in the response of a function, which has at most 6 MB of JSON (Lambda quotas). A page exceeds it by less
- * than the longest line. An item has at most 400 KB. Nearly all of it is JSON text, which at most doubles as a string of JSON.
+ * than the longest line, or the lines of a batch of events, which come from a request of 1 MB. JSON text at most doubles as a string
+ * of JSON.
  */
-const PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_BYTES = 3 * 1024 * 1024;
 const ITEMS_OF_QUERY = 250;
+const ITEMS_OF_READ = 100;
 /** The queries of one page, because many partitions are empty. */
 const QUERIES_OF_PAGE = 500;
 
@@ -63,12 +65,10 @@ export function projectExport(table: Table) {
       if (!section) throw unknown();
       const { items, next } = await table.query({ Limit: ITEMS_OF_QUERY, ...section.query, after });
       queries++;
-      for (const item of items) {
-        const line = lineOf(section, item);
-        if (line !== undefined) {
-          lines.push(line);
-          bytes += Buffer.byteLength(JSON.stringify(line));
-        }
+      for await (const { item, found } of contentsOf(section, items)) {
+        const ofItem = found.flatMap((each) => lineOf(section, each) ?? []);
+        lines.push(...ofItem);
+        for (const line of ofItem) bytes += Buffer.byteLength(JSON.stringify(line));
         if (bytes > PAGE_BYTES) return { lines, next: { ...position, after: positionOf(item) } };
       }
       position = next === undefined ? following(sections[index + 1], webhook) : { ...position, after: next };
@@ -85,6 +85,20 @@ export function projectExport(table: Table) {
     const item = await table.get(itemKey.log(projectId, webhookId));
     if (!item) throw unknown();
     return toWebhookLog(item);
+  }
+
+  /** Reads what each item of a section leads to, about `ITEMS_OF_READ` at a time. */
+  async function* contentsOf({ leadsTo }: Section, items: readonly Item[]) {
+    let part: { item: Item; keys: ItemKey[] }[] = [];
+    for (const [i, item] of items.entries()) {
+      part.push({ item, keys: leadsTo?.(item) ?? [] });
+      const keys = part.flatMap((each) => each.keys);
+      if (keys.length < ITEMS_OF_READ && i + 1 < items.length) continue;
+      const found = await table.batchGet(keys);
+      for (const { item, keys } of part)
+        yield { item, found: leadsTo ? found.splice(0, keys.length).filter((each) => each !== undefined) : [item] };
+      part = [];
+    }
   }
 
   /** Finds the next webhook with deliveries. Most webhooks of a project can be deleted ones without any. */

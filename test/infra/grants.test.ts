@@ -60,6 +60,7 @@ async function useOperations(): Promise<void> {
 /** Rejects requests after their idempotency keys are stored, reads the deliveries of a document, and reports an address. */
 async function useRareRequests({ service, projectId, admin, webhook }: Scene): Promise<void> {
   await admin('GET', '/v1/events?include=outcome');
+  await admin('GET', '/v1/events?document_key=a');
   await service.stopEmails(projectId, 'works@example.com', 'complained');
   const headers = { 'Idempotency-Key': 'rejected' };
   const documents = Array.from({ length: 32 }, (_, i) => `${'a'.repeat(60)}:${i}`);

@@ -1,5 +1,5 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import { BY_PROJECT, BY_STATUS } from '../../lib/deployment.ts';
+import { BY_PROJECT, BY_STATUS, BY_TYPE } from '../../lib/deployment.ts';
 
 const keys = (partition: string, sort: string) => [
   { AttributeName: partition, KeyType: 'HASH' as const },
@@ -8,7 +8,7 @@ const keys = (partition: string, sort: string) => [
 
 /** The table of the template (infra/data.ts) without a name. */
 export const TABLE = {
-  AttributeDefinitions: ['pk', 'sk', 'keysOf', 'byStatus'].map((AttributeName) => ({
+  AttributeDefinitions: ['pk', 'sk', 'keysOf', 'byStatus', 'byType'].map((AttributeName) => ({
     AttributeName,
     AttributeType: 'S' as const,
   })),
@@ -22,6 +22,11 @@ export const TABLE = {
         ProjectionType: 'INCLUDE',
         NonKeyAttributes: ['eventType', 'test', 'nextAttemptAt', 'endedAt'],
       },
+    },
+    {
+      IndexName: BY_TYPE,
+      KeySchema: keys('byType', 'sk'),
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['followers', 'documentKey'] },
     },
   ],
   BillingMode: 'PAY_PER_REQUEST',

@@ -3,7 +3,7 @@ import { FairOrder } from '../../infra/local/services/fair-order.ts';
 import { itemKey } from '../../lib/aws/items.ts';
 import { isDelivery, type QueueMessage } from '../../lib/deliveries/messages.ts';
 import type { StoredEvent } from '../../lib/events/event.ts';
-import { putEvent } from '../../lib/events/store.ts';
+import { putEvents } from '../../lib/events/store.ts';
 import { bucketOf } from '../../lib/ids.ts';
 import type { WebhookRecord } from '../../lib/webhooks/webhook.ts';
 import { createEntry, queueRecord, streamRecord } from './entries.ts';
@@ -82,7 +82,7 @@ export async function firstAttempts(
   }
 
   function append(event: StoredEvent): void {
-    const { Item } = (putEvent(event) as { Put: { Item: Record<string, unknown> } }).Put;
+    const { Item } = (putEvents([event])[0] as { Put: { Item: Record<string, unknown> } }).Put;
     const index = bucketOf(String(Item.pk), SHARDS);
     const shard = shards[index] as (typeof shards)[number];
     shard.records.push(streamRecord(undefined, Item, event.id));

@@ -134,19 +134,19 @@ describe('a kept table', () => {
     expect(db.get('a', 'ITEM')).toBeDefined();
   });
 
-  const [byProject = {}, byStatus = {}] = TABLE.GlobalSecondaryIndexes;
+  const [byProject = {}, byStatus = {}, byType = {}] = TABLE.GlobalSecondaryIndexes;
   const indexes = (...GlobalSecondaryIndexes: object[]) => ({ GlobalSecondaryIndexes });
   it.each([
     ['key', { KeySchema: TABLE.KeySchema.toReversed() }],
-    ['number of indexes', indexes(byProject)],
-    ['key of an index', indexes(byProject, { ...byStatus, KeySchema: TABLE.KeySchema })],
-    ['content of an index', indexes(byProject, { ...byStatus, Projection: { NonKeyAttributes: ['test'] } })],
+    ['number of indexes', indexes(byProject, byStatus)],
+    ['key of an index', indexes(byProject, { ...byStatus, KeySchema: TABLE.KeySchema }, byType)],
+    ['content of an index', indexes(byProject, { ...byStatus, Projection: { NonKeyAttributes: ['test'] } }, byType)],
   ])('is rejected when the template has another %s', async (_, changed) => {
     const { endpoint, stop } = await startMemoryDatabase();
     const open = (properties: object) =>
       openTable({ ref: String, ofType: () => [{ id: 'Table', properties }] } as never, endpoint);
     await open(TABLE);
-    await open({ ...TABLE, ...indexes(byStatus, byProject) }); // is accepted
+    await open({ ...TABLE, ...indexes(byType, byStatus, byProject) }); // is accepted
     await expect(open({ ...TABLE, ...changed })).rejects.toThrow('The keys or indexes of the kept table differ');
     stop();
   });

@@ -8,7 +8,7 @@ import { fanOut } from '../../../lib/deliveries/fan-out.ts';
 import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { type DeliveryMessage, type SpreadMessage, toCarry } from '../../../lib/deliveries/messages.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
-import { putEvent } from '../../../lib/events/store.ts';
+import { putEvents } from '../../../lib/events/store.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
@@ -134,7 +134,7 @@ it('a test event goes to its webhook alone, by the new lane, even if it is disab
 
 /** The image of a new event in a record of the stream. */
 const imageOf = (of: StoredEvent) =>
-  marshall((putEvent(of) as { Put: { Item: object } }).Put.Item, { removeUndefinedValues: true });
+  marshall((putEvents([of])[0] as { Put: { Item: object } }).Put.Item, { removeUndefinedValues: true });
 
 describe('a batch of events', () => {
   const outage = Object.assign(new Error('denied'), { name: 'AccessDeniedException', $metadata: {} });

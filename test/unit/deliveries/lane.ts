@@ -15,7 +15,7 @@ import { recoveries } from '../../../lib/deliveries/recovery-store.ts';
 import { deliveries } from '../../../lib/deliveries/store.ts';
 import { LANE_QUEUES } from '../../../lib/deployment.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
-import { putEvent } from '../../../lib/events/store.ts';
+import { putEvents } from '../../../lib/events/store.ts';
 import { derivedFrom } from '../../../lib/ids.ts';
 import { putFirstKey } from '../../../lib/keys/store.ts';
 import { projects } from '../../../lib/projects/store.ts';
@@ -103,7 +103,7 @@ export async function laneFunction(of: Partial<WebhookRecord> = {}, { lane = 'qu
   const project = newProject({ id: space.projectId });
   await projects(table).create(project, putFirstKey(newKey({ projectId: project.id })));
   const add = async (record: WebhookRecord) => void (await webhooks(table).create(record, []));
-  const publish = (given: StoredEvent) => table.write([putEvent(given)]);
+  const publish = (given: StoredEvent) => table.write(putEvents([given]));
   const first = webhook({ quickSince: now - 1, ...of });
   await add(first);
   await publish(event());

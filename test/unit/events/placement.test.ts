@@ -4,91 +4,100 @@ import { LOG_PARTITIONS, logPartitionOf, logPartitions } from '../../../lib/aws/
 import { MAX_BATCH } from '../../../lib/events/event.ts';
 import {
   documentKeyIn,
-  EVENT_PARTITIONS,
-  newEventId,
+  followersIn,
+  followersText,
+  newEventIds,
   partitionOf,
-  partitionsOf,
+  partitionOfDocument,
+  withFollowers,
 } from '../../../lib/events/placement.ts';
-import { EVENT_TYPES, type EventType } from '../../../lib/events/types.ts';
+import type { EventType } from '../../../lib/events/types.ts';
 import { idOf, sortableId } from '../../../lib/ids.ts';
 import { check } from '../../../lib/schema.ts';
 
 const at = Date.parse('2026-01-31T12:00:00.000Z');
-const idFor = (type: EventType, document_key?: string, place = 0) =>
-  newEventId(type, { document_key }, at, randomBytes, place);
+const idsOf = (documentKeys: readonly (string | undefined)[], atMs = at) =>
+  newEventIds(
+    documentKeys.map((document_key) => ({ document_key })),
+    atMs,
+    randomBytes,
+  );
 
-describe('the id of an event', () => {
-  it.each(EVENT_TYPES)('has the format of every id and belongs to a listed partition, for type %s', (type) => {
-    for (const documentKey of ['a', 'org:acme:doc-1', undefined]) {
-      const id = idFor(type, documentKey);
-      expect(check(idOf('evt'), id)).toEqual({ value: id });
-      expect(partitionsOf([type], documentKey)).toContain(partitionOf(id));
-      expect(partitionsOf(EVENT_TYPES, documentKey)).toContain(partitionOf(id));
-    }
+describe('the ids of a publication', () => {
+  const keys = Array.from({ length: MAX_BATCH }, (_, i) => (i % 9 === 8 ? undefined : `org:acme:doc-${i % 7}`));
+
+  it('have the format of every id, and sort by place', () => {
+    const ids = idsOf(keys);
+    for (const id of ids) expect(check(idOf('evt'), id)).toEqual({ value: id });
+    expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('sorts by time for any type and document', () => {
-    const ids = Array.from({ length: 60 }, (_, i) =>
-      newEventId(EVENT_TYPES[i % 6] ?? 'sync.conflict', { document_key: `d${i}` }, at + i, randomBytes),
-    );
-    expect([...ids].sort()).toEqual(ids);
-  });
-});
-
-describe('the ids of a batch', () => {
-  it('sort by place, for any types and documents', () => {
-    const ids = Array.from({ length: MAX_BATCH }, (_, i) =>
-      idFor(EVENT_TYPES[(5 * i) % 6] ?? 'sync.conflict', `d${i % 7}`, i),
-    );
-    expect([...ids].sort()).toEqual(ids);
-    for (const [i, id] of ids.entries()) {
-      expect(check(idOf('evt'), id)).toEqual({ value: id });
-      expect(partitionsOf(EVENT_TYPES, `d${i % 7}`)).toContain(partitionOf(id));
-    }
+  it('sort by time', () => {
+    const ids = Array.from({ length: 60 }, (_, i) => idsOf(keys, at + i)).flat();
+    expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('end with 60 random bits each', () => {
-    const endings = Array.from({ length: 1000 }, (_, i) => idFor('document.changed', 'a', i % 2).slice(-12));
-    expect(new Set(endings).size).toBe(1000);
-    expect(new Set(endings.map((ending) => ending[0])).size).toBe(32);
+  it('follow each other, also among publications of the same millisecond', () => {
+    const publications = Array.from({ length: 20 }, () => idsOf(keys));
+    const sorted = publications.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
+    expect(publications.flat().sort()).toEqual(sorted.flat());
   });
 
-  it.each<[EventType, EventType]>([
-    ['document.created', 'sync.conflict'],
-    ['document.changed', 'sync.conflict'],
-    ['document.deleted', 'sync.conflict'],
-  ])('of one write sort %s before %s', (first, second) => {
-    for (let i = 0; i < 20; i++) expect(idFor(first, `d${i}`) < idFor(second, `d${i}`)).toBe(true);
+  it('contain 50 random bits that they share', () => {
+    const parts = Array.from({ length: 1000 }, () => new Set(idsOf(['a', 'b']).map((id) => id.slice(14, 24))));
+    expect(new Set(parts.map(({ size }) => size))).toEqual(new Set([1]));
+    const random = parts.flatMap((part) => [...part]);
+    expect(new Set(random).size).toBe(1000);
+    for (let i = 0; i < 10; i++) expect(new Set(random.map((part) => part[i])).size).toBe(32);
   });
 });
 
-describe('the partitions of a space', () => {
-  // Stored events keep the digit of the release that wrote them.
-  it.each([
-    ['document.created', '0'],
-    ['document.changed', '1'],
-    ['document.deleted', '2'],
-    ['sync.conflict', '3'],
-    ['sync.completed', '4'],
-    ['connection.lost', '5'],
-  ] as const)('begin with the same digit in every release for %s', (type, digit) => {
-    const digits = new Set(partitionsOf([type], undefined).map((partition) => partition[0]));
-    expect([...digits]).toEqual([digit]);
+describe('the partition of an event', () => {
+  it('is that of its document', () => {
+    for (const key of ['a', 'A', 'org:acme:doc-1']) {
+      const ids = Array.from({ length: 20 }, (_, i) => idsOf(['other', key], at + i)[1] ?? '');
+      expect(new Set(ids.map(partitionOf))).toEqual(new Set([partitionOfDocument(key)]));
+    }
   });
 
-  it('share its events, so that each type uses all twelve', () => {
-    const many = Array.from({ length: 400 }, (_, i) => i);
-    expect(new Set(many.map((i) => partitionOf(idFor('document.changed', `org:acme:${i}`)))).size).toBe(
-      EVENT_PARTITIONS,
-    );
-    expect(new Set(many.map(() => partitionOf(idFor('connection.lost')))).size).toBe(EVENT_PARTITIONS);
-    expect(new Set(partitionsOf(EVENT_TYPES, undefined)).size).toBe(6 * EVENT_PARTITIONS);
+  it('is the same in every release', () => {
+    expect(['a:b', 'A:b'].map(partitionOfDocument)).toEqual(['78RY', '7S8C']);
   });
 
-  it('contain the events of one document and type in one partition', () => {
-    expect(new Set(Array.from({ length: 20 }, () => partitionOf(idFor('document.changed', 'a:b')))).size).toBe(1);
-    const partitions = ['a:b', 'A:b'].map((key) => partitionsOf(['document.changed'], key));
-    expect(partitions).toEqual([['1A'], ['14']]); // in every release
+  it('differs for nearly all documents, and for events without a document', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => i);
+    expect(new Set(many.map((i) => partitionOfDocument(`org:acme:${i}`))).size).toBeGreaterThan(990);
+    expect(new Set(many.map(() => partitionOf(idsOf([undefined])[0] ?? ''))).size).toBeGreaterThan(990);
+    expect(new Set(idsOf(Array(100).fill(undefined)).map(partitionOf)).size).toBeGreaterThan(95);
+  });
+});
+
+describe('the entries of a publication in lists', () => {
+  const types = ['document.changed', 'sync.conflict', 'document.changed', 'document.changed'] as const;
+  const publication = idsOf(['a:1', 'a:1', undefined, 'a:3']).map((id, i) => ({
+    ...{ id, type: types[i] as EventType },
+    documentKey: ['a:1', 'a:1', undefined, 'a:3'][i],
+  }));
+  const [first, conflict, ...others] = publication;
+  const listed = (events: typeof others) => events.map(({ id, documentKey }) => ({ id, documentKey }));
+
+  it('are the first events of each type', () => {
+    expect(withFollowers(publication)).toEqual([
+      { event: first, followers: others },
+      { event: conflict, followers: [] },
+      ...others.map((event) => ({ event, followers: undefined })),
+    ]);
+  });
+
+  it('contain the ids and documents of the others', () => {
+    const text = followersText(others);
+    expect(text?.split(' ')).toHaveLength(2);
+    expect(followersIn(first?.id ?? '', text)).toEqual(listed(others));
+  });
+
+  it('contain nothing if there are no others', () => {
+    expect(followersText([])).toBeUndefined();
+    expect(followersIn(first?.id ?? '', undefined)).toEqual([]);
   });
 });
 

@@ -52,6 +52,23 @@ describe('events', () => {
     expect(await all(live, 'document_key=org:acme:1&type=sync.conflict')).toEqual([]);
   });
 
+  it('are found by a prefix of their document keys, which ends at a segment', async () => {
+    const other = await (await service.project()).client('live');
+    for (const key of ['org:acme:a', 'org:acme-2:a']) await put(other, key, { title: 'Draft' });
+    const published = ['org:acme:0', 'org:acme:1', 'org:acme-2:a', 'org:acme:0'].map((key, i) => deleted(key, i + 1));
+    await other('POST', '/v1/events/batch', { body: { events: published } });
+    const keysOf = async (query: string) => (await all(other, query)).map(({ data }) => data.document_key);
+    const ofAcme = ['org:acme:0', 'org:acme:1', 'org:acme:0', 'org:acme:a'];
+    for (const limit of [1, 50]) expect(await keysOf(`prefix=org:acme&limit=${limit}`)).toEqual(ofAcme);
+    expect(await keysOf('prefix=org:acme-2')).toEqual(['org:acme-2:a', 'org:acme-2:a']);
+    expect(await keysOf('prefix=org:acme:1')).toEqual(['org:acme:1']);
+    expect(await keysOf('prefix=org:acme&type=document.created')).toEqual(['org:acme:a']);
+    expect(await keysOf('prefix=org:ac')).toEqual([]);
+    expect(await keysOf('prefix=org:acme&document_key=org:acme-2:a')).toEqual([]);
+    const rejected = await other('GET', '/v1/events?prefix=org:');
+    expect([rejected.status, rejected.body.errors[0].field]).toEqual([400, 'prefix']);
+  });
+
   it('are found by type and time', async () => {
     const [newest] = await all(live, 'type=document.deleted&limit=100');
     const between = `since=${newest?.timestamp}&until=9999-12-31T00:00:00Z`;

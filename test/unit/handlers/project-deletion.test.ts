@@ -1,10 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { itemKey } from '../../../lib/aws/items.ts';
+import { type ItemKey, itemKey } from '../../../lib/aws/items.ts';
 import { partitionsOfProject, partitionsOfWebhook } from '../../../lib/aws/partitions.ts';
+import { newEvents } from '../../../lib/events/event.ts';
+import { putEvents } from '../../../lib/events/store.ts';
+import { derivedFrom } from '../../../lib/ids.ts';
 import { deleteProject } from '../../../lib/operators/delete-project.ts';
 import { afterPage, SETTLE_MS } from '../../../lib/operators/deletion.ts';
 import { sectionsOf } from '../../../lib/operators/deletion-store.ts';
-import { newProject, newStoredEvent, newWebhook, now } from '../../memory/contracts/builders.ts';
+import { newProject, newWebhook, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import type { Command } from '../../support/runtime.ts';
 
@@ -12,12 +15,30 @@ const project = newProject({ id: 'prj_1', name: 'Acme' });
 const webhook = newWebhook({ projectId: project.id, id: 'whk_new' });
 const SPACE = { projectId: project.id, environment: 'sandbox' } as const;
 const KEYS = ['1', '2'].map((id) => ({ ...itemKey.key(id), keysOf: project.id }));
+/** The items of a publication in which every third event is of another type, or of a test of a webhook. */
+function eventsOf(name: string, count: number, webhookId?: string) {
+  const lost = { type: 'connection.lost', data: {} } as const;
+  const events = Array.from({ length: count }, (_, i) =>
+    i % 3 === 2 ? lost : ({ type: 'document.changed', data: { document_key: `a:${i}` } } as const),
+  );
+  const space = { projectId: project.id, environment: 'live', at: now } as const;
+  const given = newEvents(
+    space,
+    events.map((event) => ({ ...event, ...(webhookId && { webhookId }) })),
+    derivedFrom(name),
+  );
+  return putEvents(given).map(
+    (write) => JSON.parse(JSON.stringify((write as { Put: { Item: ItemKey } }).Put.Item)) as ItemKey,
+  );
+}
+
 const ITEMS = [
   { ...itemKey.project(project.id), ...project },
   { ...itemKey.webhook(webhook, webhook.id), ...webhook },
   { pk: 'AUDIT#prj_1', sk: '1', target: 'key_1' },
   { pk: 'AUDIT#prj_1', sk: '2', target: 'whk_old' },
-  { pk: 'EVENT#prj_1#live#00', sk: '1' },
+  ...eventsOf('batch', 7),
+  ...eventsOf('test', 1, 'whk_new'),
   ...KEYS,
   itemKey.usableKeys(project.id),
   itemKey.connection(SPACE, 'read#phone'),
@@ -123,7 +144,8 @@ describe('a call', () => {
     await remove();
     expect(state.queries).toBe(queries);
     state.now = now + SETTLE_MS;
-    db.restore({ pk: 'EVENT#prj_1#live#00', sk: 'late' });
+    const [late] = eventsOf('late', 1);
+    db.restore({ ...late });
     expect(await remove()).toMatchObject({ state: 'deleted', items_removed: ITEMS.length + 1 });
     expect(keys()).toEqual(left);
     expect(logged()).toEqual([
@@ -212,7 +234,6 @@ describe('the partitions of a project and of a webhook', () => {
     ['its audit log', itemKey.audit(id, 'aud_1')],
     ['its webhooks', itemKey.webhook(SPACE, hook)],
     ['the count of its webhooks', itemKey.webhookCount(SPACE)],
-    ['its events', itemKey.event(SPACE, newStoredEvent(SPACE).id)],
     ['its documents', itemKey.document(SPACE, 'a:1')],
     ['its revisions', itemKey.revision(SPACE, 'a:1')],
     ...Array.from({ length: 40 }, (_, i): [string, { pk: string }] => [

@@ -4,7 +4,6 @@ import { changing, newScene, perform, reading, type Scene } from './scene.ts';
 
 /** The reads of the table that can miss the latest writes. A new one needs a reason why that is harmless. */
 const EVENTUAL = [
-  'Query EVENT', // a page of a list
   'Query FIGURES', // stats, which are late anyway
   'Query HOOK', // a page of a list
 ];

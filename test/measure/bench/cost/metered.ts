@@ -1,3 +1,4 @@
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { sizeOf } from '../../../../infra/local/memory/values.ts';
 import type { LocalStack } from '../../../../infra/local/stack.ts';
 import { itemsOf } from '../../../support/items.ts';
@@ -46,10 +47,23 @@ export async function startMetered(assembly: string, speed: number) {
     async storedBytes(): Promise<number> {
       const items = await itemsOf(databaseEndpoint, stack.tableName);
       const billed = items.filter(({ pk }) => !pk?.S?.startsWith('FIGURES#'));
-      return billed.reduce((total, item) => total + ITEM_OVERHEAD_BYTES + sizeOf(item as never), 0);
+      const entries = [...billed, ...billed.flatMap((item) => entriesOf(stack, item))];
+      return entries.reduce((total, item) => total + ITEM_OVERHEAD_BYTES + sizeOf(item as never), 0);
     },
     stop,
   };
+}
+
+/** The entries of an item in the indexes of the table. */
+function entriesOf({ template }: LocalStack, item: Readonly<Record<string, object>>): object[] {
+  const [table] = template.ofType<Pick<CreateTableCommandInput, 'GlobalSecondaryIndexes'>>('AWS::DynamoDB::Table');
+  return (table?.properties.GlobalSecondaryIndexes ?? []).flatMap(({ KeySchema = [], Projection }) => {
+    const keys = KeySchema.map(({ AttributeName = '' }) => AttributeName);
+    if (!keys.every((name) => name in item)) return [];
+    const members = new Set([...keys, 'pk', 'sk', ...(Projection?.NonKeyAttributes ?? [])]);
+    const isAll = Projection?.ProjectionType === 'ALL';
+    return [Object.fromEntries(Object.entries(item).filter(([name]) => isAll || members.has(name)))];
+  });
 }
 
 /** The values of a successful request in the access log. Error fields are `-`. */
