@@ -1,8 +1,8 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, inject, it } from 'vitest';
 import { ops } from '../../../infra/commands/ops.ts';
-import { dynamoDbClient } from '../../../infra/local/services/table.ts';
 import { createState } from '../../../infra/local/services/state.ts';
+import { dynamoDbClient } from '../../../infra/local/services/table.ts';
 import { synthesize } from '../../../infra/local/synthesize.ts';
 import { unvalidated } from '../../infra/synth.ts';
 import { temporaryDirectory } from '../../support/after-file.ts';
