@@ -61,3 +61,9 @@ it('no text names a Node.js that is none of this project', () => {
 it('the npm package names its own oldest Node.js if SQLite is missing', () => {
   expect(new MissingSqliteError().message).toBe(`Node.js ${OF_PACKAGE} or newer`);
 });
+
+it('commands run TypeScript with the Node.js of npm ci, because the one of a checkout may not', () => {
+  const direct = /(?<!npx )\bnode (?:infra|test|lib|functions)\/\S+\.ts/g;
+  const found = texts.flatMap(({ path, text }) => (path.endsWith('.md') ? [...text.matchAll(direct)].map(String) : []));
+  expect(found).toEqual([]);
+});

@@ -74,7 +74,12 @@ it.each(
   const now = Date.now();
   const newKey = (more: object = {}) =>
     generateKey({ projectId: 'prj_1', type: 'live', name: null, ...more }, now, randomBytes).record;
-  const [key, ending, ended, unknown] = [newKey(), newKey({ expiresAt: now + 60_000 }), newKey(), newKey()];
+  const [key, ending, ended, unknown] = [
+    newKey(),
+    newKey({ expiresAt: now + (HOUR_SECONDS * 1000) / 2 }),
+    newKey(),
+    newKey(),
+  ];
   const tokenOf = (
     user: string,
     parent = key,
