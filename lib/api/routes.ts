@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 import { deliveryRoutes, eventDeliveryRoutes, recoveryRoutes } from '../deliveries/routes.ts';
 import { documentRoutes } from '../documents/routes.ts';
 import { eventRoutes, eventTypeRoutes } from '../events/routes.ts';

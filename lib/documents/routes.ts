@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 import { READERS, REPLICAS, type Routes, WRITERS, WRITERS_AND_TOKENS } from '../http/route.ts';
 
 const reads = { function: 'documents', callers: READERS, permissions: ['read'] } as const;

@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 import { type Routes, VIEWERS, WRITERS } from '../http/route.ts';
 
 const reads = { function: 'events', callers: VIEWERS, permissions: [] } as const;

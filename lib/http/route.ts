@@ -1,4 +1,4 @@
-// The authorizer and the dashboard import this file and the routes of all subjects, so they contain no schema.
+// The browser imports this file too, and the authorizer. So this file and the routes of all subjects contain no schema.
 
 import type { KeyType, Permission, Role } from '../credentials.ts';
 

@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 import { ADMIN, type Routes, VIEWERS, WRITERS } from '../http/route.ts';
 
 const keys = { function: 'keys', callers: ADMIN, permissions: [] } as const;

@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 import { ADMIN, type Routes } from '../http/route.ts';
 
 const project = { function: 'project', callers: ADMIN, permissions: [] } as const;

@@ -1,3 +1,5 @@
+// The browser imports this file too, so it must stay small.
+
 import { EDITORS, type Routes, VIEWERS } from '../http/route.ts';
 
 const reads = { function: 'webhooks', callers: VIEWERS, permissions: [] } as const;

@@ -42,6 +42,7 @@ beforeAll(async () => {
     'settings of a webhook': `/live/webhooks/${id}/settings`,
     'a delivery': `/live/webhooks/${id}/deliveries/${event.id}`,
     tokens: '/live/tokens',
+    links: '/live/links',
     documents: '/live/documents',
     'create document': '/live/documents?new=yes',
     'a document': `/live/documents/${encodeURIComponent(`org:acme:${'segment-'.repeat(7)}:doc`)}`,

@@ -30,7 +30,7 @@ declare const repeated: Map<() => void, number>;
 
 /** The places of each section: every page, in several statuses. */
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  overview: { overview: '', settings: '/settings', tokens: '/tokens' },
+  overview: { overview: '', settings: '/settings', tokens: '/tokens', links: '/links' },
   events: {
     events: '/events',
     'event-0': `/events/${idOf.event(0)}`,

@@ -9,50 +9,56 @@ import { EventPage } from './events/event.tsx';
 import { Events } from './events/events.tsx';
 import { KeyPage } from './keys/key.tsx';
 import { Keys, NewKey } from './keys/keys.tsx';
+import { LinkEnded } from './links/link-ended.tsx';
+import { Links } from './links/links.tsx';
 import { Overview } from './overview/overview.tsx';
 import { ConfirmEmail } from './settings/confirm-email.tsx';
 import { Settings } from './settings/settings.tsx';
 import { SignIn } from './settings/sign-in.tsx';
 import { Shell } from './shell.tsx';
-import { createCall } from './state/api.ts';
+import { createCall, type Route } from './state/api.ts';
+import { canCall, identityOf } from './state/identity.ts';
+import type { OpenedLink } from './state/opened-link.ts';
 import { rememberedKey } from './state/remembered-key.ts';
 import { type Place, usePlace } from './state/router.ts';
-import {
-  canOpen,
-  environmentsOf,
-  keyIdOf,
-  keyTypeOf,
-  type Secret,
-  SessionContext,
-  useSession,
-} from './state/session.ts';
+import { canOpen, type Secret, SessionContext, useSession } from './state/session.ts';
 import { type SignInState, useSignInState } from './state/sign-in-state.ts';
 import { Tokens } from './tokens/tokens.tsx';
 import { WebhookPage } from './webhooks/webhook.tsx';
 import { NewWebhook } from './webhooks/webhook-form.tsx';
 import { Webhooks } from './webhooks/webhooks.tsx';
 
-export function App() {
+interface AppProps {
+  /** The dashboard link that opened the page. */
+  opened: OpenedLink | undefined;
+}
+
+export function App({ opened }: AppProps) {
   const [section, token = ''] = usePlace().segments;
-  return section === 'confirm-email' ? <ConfirmEmail token={token} /> : <Dashboard />;
+  return section === 'confirm-email' ? <ConfirmEmail token={token} /> : <Dashboard opened={opened} />;
 }
 
-function Dashboard() {
-  const { key, notice, ...actions } = useSignInState();
+function Dashboard({ opened }: AppProps) {
+  const { key, notice, linkEnd, dismissLink, ...actions } = useSignInState(opened);
+  if (linkEnd) return <LinkEnded why={linkEnd} onSignIn={dismissLink} />;
   if (!key) return <SignIn notice={notice} onSignIn={actions.signIn} />;
-  return <SignedIn as={key} {...actions} />;
+  return <SignedIn as={key} replaced={opened?.replaced} {...actions} />;
 }
 
-type SignedInProps = { as: string } & Omit<SignInState, 'key' | 'notice'>;
+type SignedInProps = { as: string; replaced: string | undefined } & Pick<
+  SignInState,
+  'signIn' | 'signOut' | 'onUnauthorized'
+>;
 
 /** The dashboard from a sign-in to the sign-out. Its messages and secrets end with it. */
-function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
+function SignedIn({ as: key, replaced, signIn, signOut, onUnauthorized }: SignedInProps) {
   const [announcement, setAnnouncement] = useState({ text: '', number: 0 });
   const [secrets, setSecrets] = useState<readonly Secret[]>([]);
   const [secret] = secrets;
   const [projectVersion, setProjectVersion] = useState(0);
   const requested = usePlace();
-  const environments = environmentsOf(key);
+  const identity = useMemo(() => identityOf(key), [key]);
+  const { environments } = identity;
   const environment = environments.includes(requested.environment) ? requested.environment : environments[0];
   const place = { ...requested, environment };
   const session = useMemo(() => {
@@ -63,16 +69,21 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
     const replaceKey = (next: string) => {
       if (rememberedKey() === key) signIn(next); // the user may have signed out during the rotation
     };
-    const type = keyTypeOf(key);
-    const shownKey = `svc_${type}_…${key.slice(-4)}`;
-    const isAdmin = type === 'admin';
-    return { call, environment, isAdmin, keyId: keyIdOf(key), shownKey, replaceKey, announce, reveal, onProjectChange };
-  }, [key, environment, signIn, onUnauthorized]);
+    const { keyId, shown: shownKey, link } = identity;
+    const can = (route: Route) => canCall(identity, route);
+    return { call, environment, can, keyId, shownKey, link, replaceKey, announce, reveal, onProjectChange };
+  }, [key, identity, environment, signIn, onUnauthorized]);
 
   return (
     <SessionContext.Provider value={session}>
-      <Shell place={place} environments={environments} projectVersion={projectVersion} onSignOut={signOut}>
-        {canOpen(session, place.segments[0]) ? pageAt(place) : <NeedsAdmin />}
+      <Shell
+        place={place}
+        environments={environments}
+        projectVersion={projectVersion}
+        replaced={replaced}
+        onSignOut={signOut}
+      >
+        {canOpen(session, place.segments, place.query.has('new')) ? pageAt(place) : <NotAllowed />}
       </Shell>
       {secret && (
         <ShownOnce
@@ -91,14 +102,20 @@ function SignedIn({ as: key, signIn, signOut, onUnauthorized }: SignedInProps) {
   );
 }
 
-function NeedsAdmin() {
-  const { shownKey } = useSession();
+function NotAllowed() {
+  const { shownKey, link } = useSession();
   return (
     <>
-      <PageTitle>Not available with this key</PageTitle>
-      <p>
-        You are signed in with <code>{shownKey}</code>. Keys, settings and the audit log need an admin key.
-      </p>
+      <PageTitle>{link ? 'Not available with this link' : 'Not available with this key'}</PageTitle>
+      {link ? (
+        <p>
+          The role {link.role} of your link does not include this page. <Link to={[]}>Go to the overview</Link>.
+        </p>
+      ) : (
+        <p>
+          You are signed in with <code>{shownKey}</code>. Keys, settings and the audit log need an admin key.
+        </p>
+      )}
     </>
   );
 }
@@ -123,6 +140,7 @@ function pageAt({ environment, segments, query }: Place) {
     return <EventPage key={key} id={id} open={query.get('delivery') ?? ''} />;
   }
   if (section === 'tokens') return <Tokens key={key} />;
+  if (section === 'links') return <Links key={key} />;
   if (section === 'settings') return <Settings key={key} query={query} />;
   if (section === 'documents') {
     if (id !== '') return <DocumentPage key={key} documentKey={id} />;

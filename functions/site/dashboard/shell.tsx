@@ -4,6 +4,7 @@ import { Button, Link } from './components/basics.tsx';
 import { Icon } from './components/icons.tsx';
 import { useKeptFocus } from './components/kept-focus.ts';
 import { Finder } from './finder/finder.tsx';
+import { LinkBanner } from './links/link-banner.tsx';
 import { linkTo, type Place } from './state/router.ts';
 import { canOpen, useProject, useSession } from './state/session.ts';
 
@@ -14,6 +15,7 @@ const SECTIONS = [
   ['keys', 'Keys'],
   ['tokens', 'Tokens'],
   ['documents', 'Documents'],
+  ['links', 'Links'],
   ['settings', 'Settings'],
 ] as const;
 
@@ -22,16 +24,18 @@ interface ShellProps {
   /** The environments that the key can show. */
   environments: readonly Environment[];
   projectVersion: number;
+  /** The displayable part of the credential that a link replaced in this tab. */
+  replaced: string | undefined;
   onSignOut: () => void;
   children: ComponentChildren;
 }
 
 /** What every page has in common: the masthead, the environment and the sections. */
-export function Shell({ place, environments, projectVersion, onSignOut, children }: ShellProps) {
+export function Shell({ place, environments, projectVersion, replaced, onSignOut, children }: ShellProps) {
   const { environment, segments } = place;
   const section = segments[0] ?? '';
   const session = useSession();
-  const { isAdmin, keyId, shownKey } = session;
+  const { can, keyId, shownKey, link } = session;
   const project = useProject(projectVersion);
   useKeptFocus();
   return (
@@ -53,15 +57,16 @@ export function Shell({ place, environments, projectVersion, onSignOut, children
             Sign out
           </Button>
         </div>
+        {link && <LinkBanner of={link} replaced={replaced} />}
         {environment === 'sandbox' && (
           <p class="sandbox-banner">
             <strong>Sandbox</strong> You are viewing test data. Live data is not affected.
-            {isAdmin && ' Admin keys and settings apply to both environments.'}
+            {can('GET /v1/keys') && ' Admin keys and settings apply to both environments.'}
           </p>
         )}
       </header>
       <nav class="sections" aria-label="Sections">
-        {SECTIONS.filter(([name]) => canOpen(session, name)).map(([name, title]) => (
+        {SECTIONS.filter(([name]) => canOpen(session, [name])).map(([name, title]) => (
           <a
             key={name}
             href={linkTo(environment, name ? [name] : [])}

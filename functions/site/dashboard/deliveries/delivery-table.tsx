@@ -10,6 +10,8 @@ import type { Delivery } from '../state/api.ts';
 import { useSession } from '../state/session.ts';
 import { type DeliveryList, openingOf } from './delivery-drawer.tsx';
 
+const REDELIVER = 'POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver';
+
 /** The time of an event, by which lists of deliveries are sorted. */
 export const eventTimeOf = (eventId: string): string => new Date(timeOf(eventId)).toISOString();
 
@@ -25,7 +27,7 @@ interface TableProps {
 
 /** One row per delivery. Selected deliveries can be redelivered together. Their dialog stays when the last row leaves the list. */
 export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
-  const { call } = useSession();
+  const { call, can } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [sending, setSending] = useState<Delivery[]>();
   const columns: Column<Delivery>[] = [
@@ -55,7 +57,7 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
           keyOf={keyOf}
           isDense
           opening={openingOf(list)}
-          selection={{ chosen, onChange: setChosen, nameOf }}
+          {...(can(REDELIVER) && { selection: { chosen, onChange: setChosen, nameOf } })}
         />
       )}
       <ChosenBar count={rows.length}>
@@ -65,9 +67,7 @@ export function DeliveryTable({ deliveries, list, onChange }: TableProps) {
         <BatchDialog
           rows={sending}
           nameOf={nameOf}
-          act={({ webhook_id: id, event_id }) =>
-            call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id, event_id } })
-          }
+          act={({ webhook_id: id, event_id }) => call(REDELIVER, { path: { id, event_id } })}
           title={`Redeliver ${countText(sending)}?`}
           action="Redeliver"
           titles={['Redelivering…', 'Redelivery']}

@@ -5,6 +5,9 @@ import type { Delivery, Webhook } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 
+const REDELIVER = 'POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver';
+const RECOVER = 'POST /v1/webhooks/{id}/recover';
+
 interface RepairProps {
   of: Delivery;
   /** `undefined` until it is loaded, and if it is deleted. */
@@ -14,7 +17,8 @@ interface RepairProps {
 
 /** What sends a delivery again: a redelivery, or the recovery of a disabled webhook, which redelivers nothing. */
 export function Repair({ of: delivery, webhook, onChange }: RepairProps) {
-  if (!webhook) return null;
+  const { can } = useSession();
+  if (!webhook || !can(webhook.status === 'enabled' ? REDELIVER : RECOVER)) return null;
   if (webhook.status === 'enabled') return <Redeliver of={delivery} onChange={onChange} />;
   return (
     <div class="actions">
@@ -28,9 +32,7 @@ export function Repair({ of: delivery, webhook, onChange }: RepairProps) {
 function Redeliver({ of: { webhook_id, event_id }, onChange }: { of: Delivery; onChange: () => void }) {
   const { call } = useSession();
   const [isQueued, setQueued] = useState(false);
-  const sending = useSending(() =>
-    call('POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver', { path: { id: webhook_id, event_id } }),
-  );
+  const sending = useSending(() => call(REDELIVER, { path: { id: webhook_id, event_id } }));
   const redeliver = async () => {
     const isSent = await sending.send();
     setQueued(Boolean(isSent));

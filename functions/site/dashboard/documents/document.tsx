@@ -14,6 +14,7 @@ import { EditDocument } from './document-editor.tsx';
 export function DocumentPage({ documentKey }: { documentKey: string }) {
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const [version, setVersion] = useState(0);
+  const { can } = useSession();
   const loaded = useRead('GET /v1/documents/{key}', { path: { key: documentKey } }, version);
   const parent = documentKey.split(':').slice(0, -1).join(':');
   const close = () => {
@@ -38,10 +39,12 @@ export function DocumentPage({ documentKey }: { documentKey: string }) {
           loaded.value &&
           dialog !== 'edit' && (
             <>
-              <Button onClick={() => setDialog('edit')}>Edit</Button>
-              <Button kind="danger" onClick={() => setDialog('delete')}>
-                Delete
-              </Button>
+              {can('PUT /v1/documents/{key}') && <Button onClick={() => setDialog('edit')}>Edit</Button>}
+              {can('DELETE /v1/documents/{key}') && (
+                <Button kind="danger" onClick={() => setDialog('delete')}>
+                  Delete
+                </Button>
+              )}
             </>
           )
         }

@@ -16,7 +16,8 @@ const PAGE = 25;
 
 /** Documents with a key prefix. The prefix and the page are part of the URL. */
 export function Documents({ query }: { query: URLSearchParams }) {
-  const { call, environment } = useSession();
+  const { call, environment, can } = useSession();
+  const canCreate = can('PUT /v1/documents/{key}');
   const { prefix, cursor } = parametersOf(query, 'prefix', 'cursor');
   const [typed, setTyped] = useState(prefix);
   useLayoutEffect(() => setTyped(prefix), [prefix]); // before the user can type
@@ -33,9 +34,11 @@ export function Documents({ query }: { query: URLSearchParams }) {
     <>
       <PageTitle
         actions={
-          <ButtonLink to={['documents']} query={{ new: 'yes' }} kind="primary">
-            Create document
-          </ButtonLink>
+          canCreate && (
+            <ButtonLink to={['documents']} query={{ new: 'yes' }} kind="primary">
+              Create document
+            </ButtonLink>
+          )
         }
       >
         Documents
@@ -60,7 +63,7 @@ export function Documents({ query }: { query: URLSearchParams }) {
                   ? 'No documents on this page. There are more on the next one.'
                   : prefix
                     ? 'No documents have this prefix.'
-                    : 'No documents yet. Create one here or with PUT /v1/documents/{key}.'}
+                    : `No documents yet.${canCreate ? ' Create one here or with PUT /v1/documents/{key}.' : ''}`}
               </Empty>
             ) : (
               <DocumentTable documents={data} />

@@ -86,9 +86,10 @@ interface NoneProps {
 }
 
 function NoEvents({ isFiltered, hasOlder, children }: NoneProps) {
+  const { can } = useSession();
   if (hasOlder) return <Empty>Nothing among the latest events. There are older ones.</Empty>;
   if (isFiltered) return <Empty action={children}>No events of the last 30 days match.</Empty>;
-  const create = (
+  const create = can('PUT /v1/documents/{key}') && (
     <ButtonLink to={['documents']} query={{ new: 'yes' }}>
       Create document
     </ButtonLink>

@@ -26,18 +26,19 @@ const PAGES: readonly (readonly [name: string, segments: readonly string[], quer
   ['Tokens', ['tokens']],
   ['Documents', ['documents']],
   ['Create document', ['documents'], { new: '1' }],
+  ['Links', ['links']],
   ['Settings and audit log', ['settings']],
 ];
 
 /** Every page that the user can open, webhook of the environment and key. */
 export function destinationsOf(
-  session: Pick<Session, 'environment' | 'isAdmin'>,
+  session: Pick<Session, 'environment' | 'can'>,
   webhooks: readonly Webhook[],
   keys: readonly Key[],
 ) {
   const { environment } = session;
   return [
-    ...PAGES.filter(([, [section]]) => canOpen(session, section)).map(
+    ...PAGES.filter(([, segments, query]) => canOpen(session, segments, query?.['new'] !== undefined)).map(
       ([name, ...place]): Destination => ({ kind: 'Page', name, href: linkTo(environment, ...place) }),
     ),
     ...webhooks.map(

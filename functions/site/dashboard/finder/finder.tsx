@@ -37,7 +37,7 @@ export function Finder() {
 
 /** Finds pages, webhooks, keys, events and documents (WAI-ARIA Authoring Practices, "Combobox"). */
 function FinderDialog({ onClose }: { onClose: () => void }) {
-  const { call, environment, isAdmin } = useSession();
+  const { call, environment, can } = useSession();
   const dialog = useModal();
   const id = useId();
   const [typed, setTyped] = useState('');
@@ -45,8 +45,8 @@ function FinderDialog({ onClose }: { onClose: () => void }) {
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const keys = useKeys();
   const destinations = useMemo(
-    () => destinationsOf({ environment, isAdmin }, webhooks.value ?? [], keys.value ?? []),
-    [environment, isAdmin, webhooks.value, keys.value],
+    () => destinationsOf({ environment, can }, webhooks.value ?? [], keys.value ?? []),
+    [environment, can, webhooks.value, keys.value],
   );
   const named = useNamed(typed);
   const found = [...matches(destinations, typed), ...named.destinations];

@@ -22,7 +22,7 @@ export function KeyUsage({ id }: { id: string }) {
             <Bars kinds={[['active', 'Active hours']]} bars={bars.reverse()} max={24}>
               <p class="muted">
                 Used on {used} of the last {days.length} days. A bar is the number of hours of a day (UTC) in which a
-                request with the key, or with one of its tokens, was accepted.
+                request with the key, one of its tokens or one of its dashboard links was accepted.
               </p>
             </Bars>
           );

@@ -9,8 +9,9 @@ import { type Column, Table } from '../components/table.tsx';
 import { fromLocal, HourOr, In, TimeOr } from '../components/time.tsx';
 import { all, type Key, type ResponseOf, serverNow } from '../state/api.ts';
 import { type Loaded, useForm, useLoaded } from '../state/hooks.ts';
+import { KEY_ENVIRONMENTS } from '../state/identity.ts';
 import { linkTo, useGoTo } from '../state/router.ts';
-import { KEY_ENVIRONMENTS, shownOf, useSession } from '../state/session.ts';
+import { shownOf, useSession } from '../state/session.ts';
 import { LastRejected } from './last-rejected.tsx';
 
 const MEANINGS: Record<KeyType, string> = {
@@ -41,8 +42,8 @@ export const expiresSoon = ({ status, expires_at }: Pick<Key, 'status' | 'expire
 
 /** The keys of the project, or none if the user cannot read them. */
 export function useKeys(): Loaded<Key[]> {
-  const { call, isAdmin } = useSession();
-  return useLoaded('keys', async () => (isAdmin ? all(call, 'GET /v1/keys') : { value: [] }));
+  const { call, can } = useSession();
+  return useLoaded('keys', async () => (can('GET /v1/keys') ? all(call, 'GET /v1/keys') : { value: [] }));
 }
 
 export function Keys() {

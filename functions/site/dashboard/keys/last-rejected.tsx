@@ -3,7 +3,7 @@ import type { Key } from '../state/api.ts';
 
 type Rejected = Pick<Key, 'last_rejected' | 'revoked_at' | 'expires_at'>;
 
-/** When and why the service last rejected a request with the key or with one of its tokens. */
+/** When and why the service last rejected a request with the key, one of its tokens or one of its dashboard links. */
 export function LastRejected({ of: key }: { of: Rejected }) {
   return (
     <>
@@ -13,14 +13,16 @@ export function LastRejected({ of: key }: { of: Rejected }) {
   );
 }
 
-/** A key that still worked in that hour was not the cause, so it was a token. */
+/** A key that still worked in that hour was not the cause, so it was a token or a dashboard link. Only tokens can be revoked. */
 function causeOf({ revoked_at, expires_at }: Rejected, { at, reason }: NonNullable<Key['last_rejected']>): string {
   const hasEnded = (end: string | null) => end !== null && Date.parse(end) < Date.parse(at) + HOUR_MS;
   switch (reason) {
     case 'revoked':
       return hasEnded(revoked_at) ? '401, the key is revoked' : '401, a token of this key is revoked';
     case 'expired':
-      return hasEnded(expires_at) ? '401, the key has expired' : '401, a token of this key has expired';
+      return hasEnded(expires_at)
+        ? '401, the key has expired'
+        : '401, a token or dashboard link of this key has expired';
     case 'ip_not_allowed':
       return '403, the allowlist did not contain the address';
     case 'suspended':

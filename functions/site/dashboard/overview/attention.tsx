@@ -7,7 +7,7 @@ import { expiresSoon, nameOf } from '../keys/keys.tsx';
 import { isSilent, unconfirmedIn } from '../settings/unconfirmed.tsx';
 import { REASONS } from '../settings/undeliverable.tsx';
 import type { Key, ResponseOf, Webhook } from '../state/api.ts';
-import { shownOf, useRead } from '../state/session.ts';
+import { shownOf, useRead, useSession } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
@@ -29,6 +29,7 @@ interface AttentionProps {
 export function Attention({ webhooks, summaries, keys, project }: AttentionProps) {
   const [limit, setLimit] = useState(FIRST_ROWS);
   const list = useRef<HTMLUListElement>(null);
+  const canRecover = useSession().can('POST /v1/webhooks/{id}/recover');
   useLayoutEffect(() => {
     if (limit > FIRST_ROWS) list.current?.children[limit - MORE_ROWS]?.querySelector('a')?.focus();
   }, [limit]);
@@ -46,8 +47,7 @@ export function Attention({ webhooks, summaries, keys, project }: AttentionProps
       to: ['webhooks', webhook.id],
       cause: <Cause of={webhook} status="failed" />,
       time: webhook.disabled_at && ago(webhook.disabled_at),
-      action: 'Enable and recover',
-      actionQuery: { recover: '1' },
+      ...(canRecover ? { action: 'Enable and recover', actionQuery: { recover: '1' } } : { action: 'View webhook' }),
     })),
     ...failing.map((webhook) => ({
       badge: <Warning>failing</Warning>,

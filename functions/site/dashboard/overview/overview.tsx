@@ -13,7 +13,7 @@ import { Attention } from './attention.tsx';
 const REFRESH_MS = 30_000;
 
 export function Overview() {
-  const { call, environment } = useSession();
+  const { call, environment, can } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period]));
@@ -45,12 +45,14 @@ export function Overview() {
               {found.length === 0 ? (
                 <Empty
                   action={
-                    <ButtonLink to={['webhooks', 'new']} kind="primary">
-                      Create webhook
-                    </ButtonLink>
+                    can('POST /v1/webhooks') && (
+                      <ButtonLink to={['webhooks', 'new']} kind="primary">
+                        Create webhook
+                      </ButtonLink>
+                    )
                   }
                 >
-                  No webhooks yet. Create one to get notified when documents change.
+                  No webhooks yet. A webhook notifies your server when documents change.
                 </Empty>
               ) : (
                 <Await of={stats}>

@@ -79,11 +79,27 @@ function Entries({ of: entries, next, isOfOne = false }: EntriesProps) {
     ['Action', ({ action }) => action, 'short'],
     ['Details', ({ detail }) => detailText(detail) || '–', 'details'],
     ...(isOfOne ? [] : [changed]),
-    ['By', (entry) => (entry.actor ? linked('actor', entry.actor) : authorOf(entry))],
+    [
+      'By',
+      (entry) =>
+        entry.actor ? (
+          <>
+            {linked('actor', entry.actor)} {linkText(entry)}
+          </>
+        ) : (
+          authorOf(entry)
+        ),
+    ],
     ['From', ({ address }) => address ?? '–'],
     ['When', ({ at }) => <ShortTime at={at} />],
   ];
   return <Table caption="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />;
+}
+
+/** The person who made a change with a dashboard link of the key. */
+function linkText({ link }: Entry): string {
+  if (link === null) return '';
+  return link.user === null ? 'with a link' : `with a link, ${printable(link.user)}`;
 }
 
 /** Who made a change without a key. Reports of leaked keys, which release 0.1.0 received, have an address. */

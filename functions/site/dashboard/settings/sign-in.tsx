@@ -45,8 +45,9 @@ export function SignIn({ notice, onSignIn }: { notice: string | undefined; onSig
         </Button>
       </Form>
       <p class="muted">
-        A live or test key shows its environment, without keys and settings. The admin key was shown when the project
-        was created. If you lost it, the operator can <a href="docs/operating#manage-projects">create another one</a>.
+        If you came here with a link, ask for a new one. A live or test key shows its environment, without keys and
+        settings. The admin key was shown when the project was created. If you lost it, the operator can{' '}
+        <a href="docs/operating#manage-projects">create another one</a>.
       </p>
     </main>
   );

@@ -24,11 +24,17 @@ export const deploymentPath = (): string => location.pathname.replace(/\/(dashbo
 /** The item with the last sign-out in any tab. It stays, because tabs can be restored later. */
 const signedOutAtItem = (): string => `signed-out-at ${deploymentPath()}`;
 
-/** The key of the dashboard. */
+/** The key of the dashboard, or the session of a link. */
 export const rememberedKey = (): string | null => read(KEY_ITEM);
 
-/** The key for requests of the documentation: the one that the reader entered in this tab, or that of the dashboard. */
-export const docsKey = (): string | null => read(DOCS_KEY_ITEM) ?? read(KEY_ITEM);
+/**
+ * The key for requests of the documentation: the one that the reader entered in this tab, or that of the dashboard. The session of a
+ * link is only for the dashboard.
+ */
+export function docsKey(): string | null {
+  const own = read(KEY_ITEM);
+  return read(DOCS_KEY_ITEM) ?? (own?.startsWith('svc_') ? own : null);
+}
 
 export const rememberKey = (key: string): void => write(KEY_ITEM, key);
 

@@ -1,8 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { KeyType } from '../../../../lib/credentials.ts';
-import { KEY_FORMAT } from '../../../../lib/keys/key-format.ts';
-import { ENVIRONMENTS, type Environment } from '../../../../lib/space.ts';
+import type { Environment } from '../../../../lib/space.ts';
 import {
   type Call,
   type CallOptions,
@@ -14,14 +12,7 @@ import {
   type Route,
 } from './api.ts';
 import { type Loaded, useLoaded } from './hooks.ts';
-
-/** The environments in which keys of a type can be used, first the one to start with. */
-export const KEY_ENVIRONMENTS: Record<KeyType, readonly [Environment, ...Environment[]]> = {
-  live: ['live'],
-  read: ['live'],
-  test: ['sandbox'],
-  admin: ENVIRONMENTS,
-};
+import { identityOf, type LinkContent } from './identity.ts';
 
 /** A secret that the service returns only once. */
 export interface Secret {
@@ -39,12 +30,14 @@ export interface Secret {
 export interface Session {
   call: Call;
   environment: Environment;
-  /** Whether the key can manage keys and the project. Other keys see their environment without these pages. */
-  isAdmin: boolean;
-  /** Id of the key the user signed in with. */
+  /** Whether the user can send requests to an operation. Pages hide what the user cannot do. */
+  can(route: Route): boolean;
+  /** Id of the key the user signed in with, or of the key that created the link. */
   keyId: string;
-  /** The displayable part of the key. */
+  /** The displayable part of the key or link. */
   shownKey: string;
+  /** The link with which the user signed in, if it was not a key. */
+  link?: LinkContent | undefined;
   /** Continues with the successor of the key after a rotation. */
   replaceKey(key: string): void;
   /** Shows a short message and has screen readers read it. */
@@ -73,46 +66,46 @@ export function useRead<R extends Route & `GET ${string}`>(
   return useLoaded(JSON.stringify([environment, route, options]), () => call(route, options), version);
 }
 
-/** The sections whose operations accept only admin keys. */
-const ADMIN_SECTIONS: ReadonlySet<string> = new Set(['keys', 'settings']);
+/** The operation without which a page is of no use to the user, by section, and by section with its form for something new. */
+const NEEDED: Readonly<Record<string, Route>> = {
+  keys: 'GET /v1/keys',
+  settings: 'GET /v1/project',
+  links: 'POST /v1/dashboard-links',
+  'webhooks/new': 'POST /v1/webhooks',
+  'documents?new': 'PUT /v1/documents/{key}',
+};
 
-/** Whether the user can open the pages of a section. */
-export const canOpen = ({ isAdmin }: Pick<Session, 'isAdmin'>, section = ''): boolean =>
-  isAdmin || !ADMIN_SECTIONS.has(section);
+/** Whether the user can open a page. */
+export function canOpen({ can }: Pick<Session, 'can'>, [section = '', id]: readonly string[], isNew = false): boolean {
+  const needed = [section, `${section}/${id}`, ...(isNew ? [`${section}?new`] : [])].flatMap(
+    (page) => NEEDED[page] ?? [],
+  );
+  return needed.every(can);
+}
 
 type Project = ResponseOf<'GET /v1/project'>;
 
 /** The project, or `null` if the user cannot read it. */
 export function useProject(version = 0): Loaded<Project | null> {
-  const { call, isAdmin, keyId } = useSession();
-  const read = async (): Promise<Result<Project | null>> => (isAdmin ? call('GET /v1/project', {}) : { value: null });
+  const { call, can, keyId } = useSession();
+  const read = async (): Promise<Result<Project | null>> =>
+    can('GET /v1/project') ? call('GET /v1/project', {}) : { value: null };
   return useLoaded(keyId, read, version);
 }
 
 /** The displayable part of a key. */
 export const shownOf = ({ type, hint }: Pick<Key, 'type' | 'hint'>): string => `svc_${type}_…${hint}`;
 
-export const keyIdOf = (key: string): string => `key_${KEY_FORMAT.exec(key)?.[2] ?? ''}`;
-
-/** The type of a key, or an empty text if it is not complete. */
-export const keyTypeOf = (key: string) => (KEY_FORMAT.exec(key)?.[1] ?? '') as KeyType | '';
-
-/** The environments that a key can show, first the one to start with. */
-export function environmentsOf(key: string): readonly [Environment, ...Environment[]] {
-  const type = keyTypeOf(key);
-  return type === '' ? ENVIRONMENTS : KEY_ENVIRONMENTS[type];
-}
-
 /** Checks that a key can sign in. Only a well-formed key of a type that can sign in leaves the browser. */
 export async function checkKey(key: string): Promise<Result<unknown>> {
   const rejected = (detail: string) => ({ problem: { code: 'invalid_key', status: 0, detail } });
-  const type = keyTypeOf(key);
+  const { caller: type, environments } = identityOf(key);
   if (key === '') return rejected('Enter an API key.');
-  if (type === '')
+  if (type === null)
     return rejected('This is not a complete API key. Keys start with svc_, such as svc_admin_ or svc_live_.');
   if (type === 'read')
     return rejected('This is a read key, which can only read documents. Sign in with an admin, live or test key.');
-  const call = createCall(key, environmentsOf(key)[0], () => {});
+  const call = createCall(key, environments[0], () => {});
   const { value, problem } = await call('GET /v1/webhooks', { query: { limit: '1' } });
   if (!problem) return { value };
   return { problem: { ...problem, detail: SIGN_IN_PROBLEMS[problem.code] ?? problem.detail } };

@@ -17,11 +17,11 @@ const EVERY_MS = 30_000;
 
 /** Asks the service, again after each change of `version` and when the token expires. */
 export function useStanding(token: string, { keyId, expiresAt }: TokenClaims, now: number, version: number) {
-  const { call, environment, isAdmin } = useSession();
+  const { call, environment, can } = useSession();
   const load = async (): Promise<Result<Standing>> => {
     const verified = await call('POST /v1/tokens/verify', { body: { token } });
     if (verified.problem) return verified;
-    const { value: key, problem } = isAdmin ? await keyOf(call, keyId) : {};
+    const { value: key, problem } = can('GET /v1/keys/{key}') ? await keyOf(call, keyId) : {};
     return problem ? { problem } : { value: { isActive: verified.value.active, environment, key } };
   };
   const standing: Loaded<Standing> = useLoaded(JSON.stringify([environment, token, expiresAt <= now]), load, version);

@@ -40,7 +40,7 @@ function Claims({ token, of: claims, onRevoke, version }: InspectorProps & { tok
   const [documentKey, setDocumentKey] = useState('');
   const now = useNow();
   const standing = useStanding(token, claims, now, version);
-  const { isAdmin } = useSession();
+  const { can } = useSession();
   const key = documentKey.trim();
   const { tokenId, keyId, documents, permissions, user, issuedAt, expiresAt } = claims;
   const expires = new Date(expiresAt).toISOString();
@@ -83,7 +83,7 @@ function Claims({ token, of: claims, onRevoke, version }: InspectorProps & { tok
           ['Environment', visible(claims.environment)],
           [
             'Key',
-            isAdmin ? (
+            can('GET /v1/keys/{key}') ? (
               <Link key="key" to={['keys', keyId]}>
                 {id}
               </Link>
@@ -104,11 +104,13 @@ function Claims({ token, of: claims, onRevoke, version }: InspectorProps & { tok
           ],
         ]}
       </Facts>
-      <div class="actions spaced">
-        <Button kind="danger" onClick={() => onRevoke(tokenId)}>
-          Revoke this token
-        </Button>
-      </div>
+      {can('POST /v1/tokens/{token_id}/revoke') && (
+        <div class="actions spaced">
+          <Button kind="danger" onClick={() => onRevoke(tokenId)}>
+            Revoke this token
+          </Button>
+        </div>
+      )}
       <Input
         label="Document key"
         hint="Shows whether the token can read and write this document, and why."

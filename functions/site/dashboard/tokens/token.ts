@@ -1,6 +1,7 @@
 import type { Permission } from '../../../../lib/credentials.ts';
 import { matchesPattern } from '../../../../lib/documents/patterns.ts';
 import type { Environment } from '../../../../lib/space.ts';
+import { isTextClaim, isTimeClaim, objectInPart } from '../state/jwt-parts.ts';
 
 /** The content of a scoped token, which says nothing about whether the token works. Only the service knows that. */
 export interface TokenClaims {
@@ -20,13 +21,13 @@ export function decodeToken(text: string): { claims: TokenClaims } | { problem: 
   const parts = text.trim().split('.');
   if (text.trim().startsWith('svc_')) return { problem: 'is an API key, not a token' };
   if (parts.length !== 3) return { problem: 'must have three parts with dots between them' };
-  const [header, claims] = parts.slice(0, 2).map(jsonOf);
+  const [header, claims] = parts.slice(0, 2).map(objectInPart);
   if (!header || !claims) return { problem: 'must be base64url-encoded JSON in its first two parts' };
   const { sub, jti, iat, exp, env, documents, permissions, user = '' } = claims;
   const isOurs =
     header['typ'] === 'svc-doc+jwt' &&
-    [sub, jti, env, user].every(isText) &&
-    [iat, exp].every(isTime) &&
+    [sub, jti, env, user].every(isTextClaim) &&
+    [iat, exp].every(isTimeClaim) &&
     [documents, permissions].every(isTexts);
   if (!isOurs) return { problem: 'is a JWT, but no scoped token of this service' };
   return {
@@ -43,23 +44,7 @@ export function decodeToken(text: string): { claims: TokenClaims } | { problem: 
   };
 }
 
-/** Seconds since 1970, up to the year 9999. */
-const isTime = (value: unknown): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 253_402_300_800;
-
-/** A lone surrogate cannot be part of a URL. */
-const isText = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed();
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-
-function jsonOf(part: string): Record<string, unknown> | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(part.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isTextClaim);
 
 /** Whether a token allows an action on a document, and why. */
 export function reachOf(

@@ -19,6 +19,7 @@ const PERMISSIONS = [
 export function Tokens() {
   const [revoking, setRevoking] = useState<string>();
   const [revoked, setRevoked] = useState(0);
+  const { can } = useSession();
   return (
     <>
       <PageTitle>Tokens</PageTitle>
@@ -27,10 +28,10 @@ export function Tokens() {
         store tokens, so this page cannot list them.
       </p>
       <div class="columns">
-        <Mint />
+        {can('POST /v1/tokens') && <Mint />}
         <div>
           <TokenInspector onRevoke={setRevoking} version={revoked} />
-          <RevokePanel onRevoke={setRevoking} />
+          {can('POST /v1/tokens/{token_id}/revoke') && <RevokePanel onRevoke={setRevoking} />}
         </div>
       </div>
       {revoking !== undefined && (

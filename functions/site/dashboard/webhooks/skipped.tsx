@@ -15,7 +15,7 @@ interface SkippedProps {
 
 /** Shows how many deliveries an enabled webhook with a rate limit skipped in the last 24 hours. */
 export function Skipped({ of: { id, max_per_second }, version, onRecover }: SkippedProps) {
-  const { call } = useSession();
+  const { call, can } = useSession();
   const read = () => call('GET /v1/stats', { query: { webhook_id: id, group_by: 'webhook_id' } });
   const stats = useLoaded(id, read, version);
   useRepeated(REFRESH_MS, stats);
@@ -31,7 +31,7 @@ export function Skipped({ of: { id, max_per_second }, version, onRecover }: Skip
         {max_per_second} per second. Raise the limit if your endpoint can take more requests. Skipped deliveries can be
         recovered for 30 days.
       </p>
-      <Button onClick={onRecover}>Recover skipped deliveries</Button>
+      {can('POST /v1/webhooks/{id}/recover') && <Button onClick={onRecover}>Recover skipped deliveries</Button>}
     </Callout>
   );
 }

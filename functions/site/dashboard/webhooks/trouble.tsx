@@ -5,7 +5,7 @@ import { Callout } from '../components/feedback.tsx';
 import { Elapsed, Time } from '../components/time.tsx';
 import type { Delivery, Webhook } from '../state/api.ts';
 import { useRepeated } from '../state/hooks.ts';
-import { useRead } from '../state/session.ts';
+import { useRead, useSession } from '../state/session.ts';
 
 const DELIVERIES = 'GET /v1/webhooks/{id}/deliveries';
 const REFRESH_MS = 30_000;
@@ -65,6 +65,7 @@ function disabledAtOf({ attempts, next_attempt_at }: Delivery): string | undefin
 export function Disabled({ of: webhook, onRecover }: { of: Webhook; onRecover: () => void }) {
   const { id, disabled_reason, disabled_at } = webhook;
   const isPaused = disabled_reason === 'paused';
+  const { can } = useSession();
   const failed = useRead(DELIVERIES, { path: { id }, query: { status: 'failed', limit: '1' } });
   const [delivery] = failed.value?.data ?? [];
   const last = delivery?.attempts.at(-1);
@@ -89,9 +90,11 @@ export function Disabled({ of: webhook, onRecover }: { of: Webhook; onRecover: (
         )}{' '}
         Missed events can be recovered for 30 days.
       </p>
-      <Button kind="primary" onClick={onRecover}>
-        Enable and recover
-      </Button>
+      {can('POST /v1/webhooks/{id}/recover') && (
+        <Button kind="primary" onClick={onRecover}>
+          Enable and recover
+        </Button>
+      )}
     </Callout>
   );
 }

@@ -5,19 +5,27 @@ import { Time } from '../components/time.tsx';
 import { LatestChanges } from '../settings/audit.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useSession } from '../state/session.ts';
+import { ShownSettings } from './shown-settings.tsx';
 import { Verification } from './verification.tsx';
 import { DeleteDialog, RotateSecretDialog } from './webhook-dialogs.tsx';
 import { EditWebhook } from './webhook-form.tsx';
 
 /** The settings of a webhook, and its deletion. */
 export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChange: () => void }) {
-  const { isAdmin } = useSession();
+  const { can } = useSession();
   const [dialog, setDialog] = useState<'rotate' | 'delete'>();
   const close = () => setDialog(undefined);
   return (
     <>
-      <EditWebhook of={webhook} onDone={onChange} />
-      <Panel title="Signing secret" actions={<Button onClick={() => setDialog('rotate')}>Rotate secret</Button>}>
+      {can('PATCH /v1/webhooks/{id}') ? <EditWebhook of={webhook} onDone={onChange} /> : <ShownSettings of={webhook} />}
+      <Panel
+        title="Signing secret"
+        actions={
+          can('POST /v1/webhooks/{id}/rotate-secret') && (
+            <Button onClick={() => setDialog('rotate')}>Rotate secret</Button>
+          )
+        }
+      >
         <p class="muted">
           {webhook.secret_hint ? (
             <>
@@ -43,19 +51,21 @@ export function WebhookSettings({ of: webhook, onChange }: { of: Webhook; onChan
           ]}
         </Facts>
       </Panel>
-      {isAdmin && <LatestChanges of={webhook.id} version={Date.parse(webhook.updated_at)} />}
-      <Panel
-        title="Delete this webhook"
-        actions={
-          <Button kind="danger" onClick={() => setDialog('delete')}>
-            Delete
-          </Button>
-        }
-      >
-        <p class="muted">
-          Stops all deliveries, including pending retries. To stop them temporarily, pause the webhook.
-        </p>
-      </Panel>
+      {can('GET /v1/audit') && <LatestChanges of={webhook.id} version={Date.parse(webhook.updated_at)} />}
+      {can('DELETE /v1/webhooks/{id}') && (
+        <Panel
+          title="Delete this webhook"
+          actions={
+            <Button kind="danger" onClick={() => setDialog('delete')}>
+              Delete
+            </Button>
+          }
+        >
+          <p class="muted">
+            Stops all deliveries, including pending retries. To stop them temporarily, pause the webhook.
+          </p>
+        </Panel>
+      )}
       {dialog === 'rotate' && (
         <RotateSecretDialog
           of={webhook}

@@ -35,6 +35,7 @@ interface WebhookTableProps {
  * The dialog stays open when no webhook is left to list.
  */
 export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
+  const { can } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changing, setChanging] = useState<StatusChange>();
   const rows = webhooks.filter(({ id }) => chosen.has(id));
@@ -83,7 +84,9 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
           rows={webhooks}
           keyOf={({ id }) => id}
           isDense
-          selection={{ chosen, onChange: setChosen, nameOf: ({ url }) => url }}
+          {...(can('PATCH /v1/webhooks/{id}') && {
+            selection: { chosen, onChange: setChosen, nameOf: ({ url }: Webhook) => url },
+          })}
         />
       )}
       <ChosenBar count={rows.length}>

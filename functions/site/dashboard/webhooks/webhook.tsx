@@ -27,7 +27,7 @@ interface PageProps {
 }
 
 export function WebhookPage({ id, tab, query }: PageProps) {
-  const { environment } = useSession();
+  const { environment, can } = useSession();
   const [version, setVersion] = useState(0);
   const [isRecovering, setRecovering] = useState(query.get('recover') === '1');
   const loaded = useRead('GET /v1/webhooks/{id}', { path: { id } }, version);
@@ -42,7 +42,11 @@ export function WebhookPage({ id, tab, query }: PageProps) {
         <>
           <PageTitle
             subtitle={<Address of={webhook} />}
-            actions={<WebhookActions of={webhook} onRecover={() => setRecovering(true)} onChange={reload} />}
+            actions={
+              can('PATCH /v1/webhooks/{id}') && (
+                <WebhookActions of={webhook} onRecover={() => setRecovering(true)} onChange={reload} />
+              )
+            }
           >
             {webhookName(webhook)}
           </PageTitle>
@@ -72,7 +76,7 @@ export function WebhookPage({ id, tab, query }: PageProps) {
             </>
           )}
           {/* Here it stays while the webhook is enabled, with what it is asked for. */}
-          {isRecovering && (
+          {isRecovering && can('POST /v1/webhooks/{id}/recover') && (
             <RecoverDialog
               of={webhook}
               onClose={() => {

@@ -44,7 +44,7 @@ const matching = (webhooks: readonly Webhook[], text: string): Webhook[] => {
 
 /** The webhooks of the environment. The search and the order are part of the URL. */
 export function Webhooks({ query }: { query: URLSearchParams }) {
-  const { call, environment } = useSession();
+  const { call, environment, can } = useSession();
   const text = query.get('search') ?? '';
   const order = query.get('sort') ?? ORDER_NAMES[0] ?? '';
   const show = (change: Record<string, string>) =>
@@ -52,7 +52,7 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
   const loaded = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
   const stats = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours'])); // loads more slowly
   useRepeated(REFRESH_MS, loaded, stats);
-  const create = (
+  const create = can('POST /v1/webhooks') && (
     <ButtonLink to={['webhooks', 'new']} kind="primary">
       Create webhook
     </ButtonLink>

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Destination, destinationsOf, matches } from '../../../../functions/site/dashboard/finder/destinations.ts';
-import type { Key } from '../../../../functions/site/dashboard/state/api.ts';
+import type { Key, Route } from '../../../../functions/site/dashboard/state/api.ts';
+import { canCall } from '../../../../functions/site/dashboard/state/identity.ts';
+import type { CallerType } from '../../../../lib/http/route.ts';
 
 const webhook = (name: string): Destination => ({ kind: 'Webhook', name, href: '' });
 const names = (all: readonly Destination[], text: string) => matches(all, text).map(({ name }) => name);
@@ -23,18 +25,26 @@ describe('the places for a text', () => {
     ['generate key', ['#/sandbox/keys/new']],
     ['create document', ['#/sandbox/documents?new=1']],
   ])('open their pages in the current environment: %s', (text, addresses) => {
-    const pages = destinationsOf({ environment: 'sandbox', isAdmin: true }, [], []);
+    const pages = destinationsOf({ environment: 'sandbox', can: () => true }, [], []);
     expect(matches(pages, text).map(({ href }) => href)).toEqual(addresses);
   });
 
   it('contain a key in an environment where it can be used, and only pages that the user can open', () => {
     const keys = (['live', 'test', 'admin'] as const).map((type) => ({ id: type, type, name: null, hint: '' }) as Key);
-    const addresses = (isAdmin: boolean, listed: readonly Key[]) =>
-      destinationsOf({ environment: 'sandbox', isAdmin }, [], listed).map(({ href }) => href);
-    const forOthers = addresses(false, []);
-    expect(addresses(true, keys).filter((href) => !forOthers.includes(href))).toEqual([
+    const addresses = (caller: CallerType, listed: readonly Key[]) => {
+      const can = (route: Route) => canCall({ caller }, route);
+      return destinationsOf({ environment: 'sandbox', can }, [], listed).map(({ href }) => href);
+    };
+    const forOthers = addresses('test', []);
+    expect(addresses('admin', keys).filter((href) => !forOthers.includes(href))).toEqual([
       ...['#/sandbox/keys', '#/sandbox/keys/new', '#/sandbox/settings'],
       ...['#/live/keys/live', '#/sandbox/keys/test', '#/sandbox/keys/admin'],
     ]);
+    const [forEditors, forViewers] = [addresses('editor', []), addresses('viewer', [])];
+    expect(forOthers.filter((href) => !forEditors.includes(href))).toEqual([
+      '#/sandbox/documents?new=1',
+      '#/sandbox/links',
+    ]);
+    expect(forEditors.filter((href) => !forViewers.includes(href))).toEqual(['#/sandbox/webhooks/new']);
   });
 });
