@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,6 +14,7 @@ import { request } from '../../support/service.ts';
 /** The promise of the documentation. */
 const FIVE_MINUTES_MS = 300_000;
 
+const python = process.env.PYTHON ?? 'python3';
 const home = temporaryDirectory();
 const started = npmStart(join(home, '.local'), ['--receiver-port', '0']);
 const folderOf = () => mkdtempSync(join(home, 'folder-'));
@@ -123,6 +124,7 @@ describe('a guide works with a base URL and a key', () => {
   it.each([
     ['keys', [/"replaces":"key_\w+","replaced_by":null,"key":"svc_live_/]],
     ['tokens', [/^{"token":"eyJ/m, /^{"active":true,.+"permissions":\["read","write"\],.*"allowed":true,/m]],
+    ['dashboard-links', [/^{"url":"http:\/\/.+\/dashboard#session=eyJ/m]],
     ['sync', [/"status":"merged","revision":\d+,"conflicts":\[{"field":"title"/, /"node_id":"laptop"/]],
     ['events', [/^{"data":\[{"id":"evt_\w+","type":"document.changed"/m]],
     ['retries', [/"count":0/, /"max_per_second":20/]],
@@ -160,13 +162,53 @@ describe('a guide works with a base URL and a key', () => {
     expect((await request(base, 'GET', '/v1/documents?prefix=org:acme', { headers })).status).toBe(200);
   });
 
+  const usesFlask = spawnSync(python, ['-c', 'import flask']).status === 0;
+  it.each(
+    [
+      { language: 'JavaScript', file: 'server.mjs', canRun: true },
+      { language: 'Python', file: 'server.py', canRun: usesFlask },
+    ].filter(({ canRun }) => canRun),
+  )('dashboard links: the server that redirects to one, in $language', async ({ language, file }) => {
+    const [program = ''] = await codeOf('dashboard-links', language);
+    const [port, folder] = [await freePort(), folderOf()];
+    symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules'));
+    const express = `import express from 'express';
+      const app = express();
+      const requireUser = (request, _response, next) => next((request.user = { email: 'ann@example.com' }) && undefined);
+      ${program}
+      app.listen(${port}, '127.0.0.1');`;
+    const flask = `from types import SimpleNamespace
+from flask import Flask
+app = Flask(__name__)
+def user_required(handler):
+    return lambda: handler(SimpleNamespace(email="ann@example.com", is_developer=False))
+${program}
+app.run(port=${port})`;
+    writeFileSync(join(folder, file), language === 'Python' ? flask : express);
+    const address = `http://127.0.0.1:${port}`;
+    const printed = await follow(
+      [
+        `KEY=${keys.live} ${language === 'Python' ? python : 'node'} ${file} &`,
+        `until command curl -s -o /dev/null ${address}; do kill -0 $!; sleep 0.1; done`,
+        `curl -i ${address}/webhooks`,
+      ],
+      folder,
+    );
+    expect(printed).toMatch(/^HTTP\/1\.1 303 /m);
+    expect(printed).toMatch(/^cache-control: no-store/im);
+    const [, session] = /^location: \S+\/dashboard#session=(\S+)/im.exec(printed) ?? [];
+    const headers = { Authorization: `Bearer ${session}` };
+    expect((await request(base, 'GET', '/v1/webhooks', { headers })).status).toBe(200);
+    expect((await request(base, 'POST', '/v1/webhooks', { headers, body: {} })).status).toBe(403);
+  });
+
   it('and the commands of every guide are followed', () => {
     const guides = chapters().filter(({ kind, title }) => kind === 'Guide' && title !== 'For operators');
     const withCommands = guides
       .flatMap(({ articles }) => articles)
       .filter(({ html }) => html.includes('data-language="curl"'))
       .map(({ name }) => name);
-    const here = ['keys', 'tokens', 'sync', 'events', 'retries', 'quickstart'];
+    const here = ['keys', 'tokens', 'dashboard-links', 'sync', 'events', 'retries', 'quickstart'];
     /** `generated-clients.test.ts`, `engines.test.ts`, `receivers.test.ts` and `package.test.ts` follow these. */
     const elsewhere = ['', 'connect-engine', 'receivers', 'receiving'];
     const forOperators = ['changelog'];

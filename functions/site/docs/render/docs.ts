@@ -12,7 +12,7 @@ export const chapters = (): Chapter[] => [
     articles: guides('index', 'quickstart', 'connect-engine', 'concepts', 'going-live', 'troubleshooting'),
   },
   { title: 'Webhooks', kind: 'Guide', articles: guides('receiving', 'receivers', 'delivery', 'retries') },
-  { title: 'Access and documents', kind: 'Guide', articles: guides('keys', 'tokens', 'sync') },
+  { title: 'Access and documents', kind: 'Guide', articles: guides('keys', 'tokens', 'dashboard-links', 'sync') },
   {
     title: 'Reference',
     kind: 'Guide',

@@ -85,6 +85,13 @@ export const QUESTIONS: Record<string, string[]> = {
     'temporary access for a browser',
   ],
   'docs/tokens#patterns': ['wildcard', 'token for all documents of a customer'],
+  'docs/dashboard-links': [
+    'embed the dashboard in my product',
+    'customer portal',
+    'give support staff access without a key',
+  ],
+  'docs/dashboard-links#roles': ['read-only access for a customer'],
+  'docs/dashboard-links#when-a-link-ends': ['this link has expired'],
   'docs/sync#an-example-of-a-conflict': ['merge conflict', 'last write wins', 'two users edit the same field'],
   'docs/sync#connections': ['presence', 'user went offline', 'how do I know a user went ofline'],
   'docs/concepts#projects-events-and-deliveries': [
