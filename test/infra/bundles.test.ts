@@ -7,7 +7,7 @@ import { bundlesOf } from '../support/bundles.ts';
 /** The operations whose schemas a function contains. All others contain none. */
 const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
   keys: ['keys/operations'],
-  tokens: ['keys/token-operations'],
+  tokens: ['keys/link-operations', 'keys/token-operations'],
   project: ['projects/operations'],
   webhooks: ['deliveries/operations', 'deliveries/recovery-operations', 'webhooks/operations'],
   events: ['events/operations'],

@@ -1,3 +1,4 @@
+import { serverNow } from '../state/api.ts';
 import { HOUR_MS } from './time.tsx';
 
 /** A period of a list as its URL has it. A cursor is valid only with the times that it came with. */
@@ -56,7 +57,7 @@ export function choicesOf({ period, since, until }: Period): {
   options: [value: string, text: string][];
 } {
   const isSpan = period === '' && (since !== '' || until !== '');
-  const spanText = () => SPAN_TIME.formatRange(Date.parse(since) || 0, Date.parse(until) || Date.now());
+  const spanText = () => SPAN_TIME.formatRange(Date.parse(since) || 0, Date.parse(until) || serverNow());
   return {
     chosen: isSpan ? SPAN : period,
     options: [
