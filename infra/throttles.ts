@@ -23,13 +23,14 @@ const OF_PREFLIGHT = { throttlingRateLimit: 250, throttlingBurstLimit: 500 };
 
 /**
  * Operations that read much of the table, with the requests per second of a share to each of their methods: 100 events and six
- * partitions of an index for a page of events, 16 partitions for a log, one for each webhook in stats, and 16 for each of five statuses in the count of a recovery, which
- * can need 1,200 read units. The burst is twice the rate.
+ * partitions of an index for a page of events, 16 partitions for a log, one for each webhook in stats and in the list of webhooks, and
+ * 16 for each of five statuses in the count of a recovery, which can need 1,200 read units. The burst is twice the rate.
  */
 const COSTLY = [
   [operations.listEvents, 50],
   [operations.listDeliveries, 50],
   [operations.getStats, 50],
+  [operations.listWebhooks, 50],
   [operations.getRecovery, 10],
   [operations.recover, 10],
 ] as const satisfies (readonly [Operation, number])[];

@@ -28,6 +28,7 @@ import type { Space } from '../space.ts';
  *   delivery              GetItem   HOOK#<whk>#<partition>   <evt>        (its changes feed the stats through the stream)
  *   deliveries            Query     HOOK#<whk>#<partition>   <evt>        (newest first, LOG_PARTITIONS below)
  *   stats of a webhook    Query     FIGURES#<whk>            <hour or day>#<its start>
+ *   its undelivered ones  Query     FIGURES#<whk>            backlog#<day> (by the day of their events)
  *   rate limit            GetItem   SLOTS#<whk>              SLOTS        (only of webhooks with a limit)
  *   recovery of a webhook GetItem   RECOVERY#<whk>           RECOVERY     (the current or last one)
  *   not delivered         Query     index by_status: byStatus = <whk>#<status>#<partition>, sk
@@ -76,6 +77,7 @@ export const itemKey = {
   deliveryIn: (webhookId: string, partition: string, eventId: string) =>
     key('HOOK', `${webhookId}#${partition}`, eventId),
   stats: (webhookId: string, period: Period, atMs: number) => key('FIGURES', webhookId, `${period}#${iso(atMs)}`),
+  backlog: (webhookId: string, dayMs: number) => key('FIGURES', webhookId, `backlog#${iso(dayMs)}`),
   slots: (webhookId: string) => key('SLOTS', webhookId, 'SLOTS'),
   recovery: (webhookId: string) => key('RECOVERY', webhookId, 'RECOVERY'),
   document: (space: Space, documentKey: string) => key('DOCS', spaceOf(space), documentKey),

@@ -18,13 +18,15 @@ const delivery = { ...webhook, parameters: { id: webhookParameter, event_id: eve
 
 const count = (meaning: string) => described(wholeNumber(), meaning);
 const counters = {
-  delivered: count('Deliveries that succeeded.'),
-  attempts_failed: count('Attempts that failed.'),
-  failed: count('Deliveries whose attempts all failed.'),
-  skipped: count(
-    'Deliveries that were skipped, because the webhook was disabled when the event occurred, or because of `max_per_second`.',
+  delivered: count(
+    'Deliveries that succeeded in this time. One that was missed before, and recovered, counts here too.',
   ),
-  canceled: count('Deliveries whose next attempt was canceled, because the webhook was disabled.'),
+  attempts_failed: count('Attempts that failed.'),
+  failed: count(
+    'Deliveries whose last attempt failed in this time. Stats count what happened. `undelivered` of a webhook is what is left of it.',
+  ),
+  skipped: count('Deliveries that were skipped in this time. Their `reason` says why.'),
+  canceled: count('Deliveries whose next attempt was canceled in this time. Their `reason` says why.'),
 } satisfies Record<Counter, v.GenericSchema>;
 const percentile = (rank: string) =>
   described(

@@ -13,7 +13,7 @@ export interface RecoveryPosition {
   after?: string | undefined;
 }
 
-/** How many runs a recovery started, and how they ended. */
+/** How many runs a recovery started, and their results so far. */
 export type RecoveryCounts = Record<'sent' | 'delivered' | 'failed', number>;
 
 /**
@@ -142,9 +142,13 @@ export const RecoveryResource = resource('Recovery', {
     'The start of the window. By default, the recovery covers deliveries that ended without success at this time or later.',
   ),
   until: described(timestamp, 'The end of the window.'),
-  sent: count('Deliveries that the recovery started. This number and the next two are up to a minute late.'),
-  delivered: count('Those that succeeded, also after the end of the recovery.'),
-  failed: count('Those that failed, were canceled or were skipped. The others are pending or retrying.'),
+  sent: count(
+    'Deliveries that the recovery started. This number and the next two are up to a minute late, and change also after the end of the recovery.',
+  ),
+  delivered: count('How many of them the endpoint has accepted.'),
+  failed: count(
+    'How many of them the endpoint has not accepted: the last attempt failed, or the delivery was canceled or skipped. The service retries failed attempts on schedule. If a retry succeeds, the delivery moves from `failed` to `delivered`. The first attempt of the other ones is still to come.',
+  ),
 });
 
 /** A recovery whose webhook was disabled ended then, also before its next message notices. */

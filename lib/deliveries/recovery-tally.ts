@@ -1,5 +1,5 @@
+import type { DeliveryRecord } from './record.ts';
 import type { RecoveryCounts } from './recovery-record.ts';
-import { isUnderWay } from './retry-schedule.ts';
 import type { DeliveryChange, Tally } from './stats.ts';
 
 /** The counts of one recovery, for each change in the order of the changes. */
@@ -23,14 +23,23 @@ export function recoveryTally(changes: readonly DeliveryChange[]): RecoveryTally
   return [...tallies.values()];
 }
 
-/**
- * The first change that contains a recovery counts as its start, and the change that ends the run as its result. A run can record
- * itself, so one change can do both.
- */
+/** How a change moves the counts. A run can record itself, so one change can be both its start and its result. */
 function countsOf({ before, after }: DeliveryChange): RecoveryCounts | null {
-  const isStart = before?.recovery !== after.recovery;
-  const isEnd = !isUnderWay(after.status) && (isStart || (before !== undefined && isUnderWay(before.status)));
-  if (!isStart && !isEnd) return null;
-  const isDelivered = isEnd && after.status === 'succeeded';
-  return { sent: Number(isStart), delivered: Number(isDelivered), failed: Number(isEnd && !isDelivered) };
+  const [from, to] = [before, after].map((record) => resultOf(record, after.recovery)) as [
+    RecoveryCounts,
+    RecoveryCounts,
+  ];
+  const counts = {
+    sent: to.sent - from.sent,
+    delivered: to.delivered - from.delivered,
+    failed: to.failed - from.failed,
+  };
+  return Object.values(counts).some((count) => count !== 0) ? counts : null;
+}
+
+/** What a delivery contributes to the counts. A run that waits for a retry has failed so far. */
+function resultOf(record: DeliveryRecord | undefined, recoveryId: string | undefined): RecoveryCounts {
+  if (!record || !recoveryId || record.recovery !== recoveryId) return { sent: 0, delivered: 0, failed: 0 };
+  const isDelivered = record.status === 'succeeded';
+  return { sent: 1, delivered: Number(isDelivered), failed: Number(!isDelivered && record.status !== 'pending') };
 }

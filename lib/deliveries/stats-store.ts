@@ -2,13 +2,17 @@ import { hash } from 'node:crypto';
 import { all, any, areAsGiven, increased, isAbsent, isBelow, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import { rangeQuery } from '../aws/queries.ts';
-import type { Table } from '../aws/table.ts';
+import type { Query, Table } from '../aws/table.ts';
+import { EVENT_RETENTION_MS } from '../events/event.ts';
+import type { Backlog } from '../webhooks/condition.ts';
+import { BACKLOG_NAMES, type BacklogTally, backlogSince } from './backlog-tally.ts';
 import type { RecoveryTally } from './recovery-tally.ts';
 import {
   COUNT_NAMES,
   type Counts,
   PERIOD_MS,
   type PeriodCounts,
+  periodStart,
   STATS_KEPT_MS,
   type StatsRange,
   sumOf,
@@ -35,21 +39,36 @@ export function stats(table: Table) {
     addToRecovery: ({ webhookId, recoveryId, entries }: RecoveryTally, shard: string): Promise<void> =>
       addOnce(itemKey.recovery(webhookId), entries, shard, { of: { id: recoveryId } }),
 
-    /**
-     * Reads the stats of the periods that start at `from` or later and before `to`, oldest first. Eventually consistent at half
-     * the price, because stats are late anyway.
-     */
+    /** The same for the backlog of a webhook. */
+    addToBacklog({ webhookId, start, entries }: BacklogTally, shard: string): Promise<void> {
+      const expires = timeToLive(start + PERIOD_MS.day + EVENT_RETENTION_MS);
+      return addOnce(itemKey.backlog(webhookId, start), entries, shard, { values: { expires } });
+    },
+
+    /** Counts what an endpoint has not received. Reads one small item for each day with failures, and none without. */
+    async backlogOf(webhookId: string): Promise<Backlog> {
+      const since = table.now() - EVENT_RETENTION_MS;
+      const { pk, sk: first } = itemKey.backlog(webhookId, periodStart('day', since));
+      const last = itemKey.backlog(webhookId, table.now() + PERIOD_MS.day).sk;
+      return backlogSince(await read(rangeQuery(pk, { first, last }), BACKLOG_NAMES), since);
+    },
+
+    /** Reads the stats of the periods that start at `from` or later and before `to`, oldest first. */
     async list(webhookId: string, { by, from, to }: StatsRange): Promise<PeriodCounts[]> {
       const { pk, sk: first } = itemKey.stats(webhookId, by, from);
       const { sk: last } = itemKey.stats(webhookId, by, to - 1);
-      const all = { ...rangeQuery(pk, { first, last }), ConsistentRead: false };
-      const periods: PeriodCounts[] = [];
-      for await (const item of table.queryAll(all)) {
-        periods.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: countsIn(item) });
-      }
-      return periods;
+      return read(rangeQuery(pk, { first, last }), COUNT_NAMES);
     },
   };
+
+  /** Reads the counts of these names. Eventually consistent at half the price, because counts are late anyway. */
+  async function read(query: Query, names: ReadonlySet<string>): Promise<PeriodCounts[]> {
+    const periods: PeriodCounts[] = [];
+    for await (const item of table.queryAll({ ...query, ConsistentRead: false })) {
+      periods.push({ start: Date.parse(String(item.sk).split('#')[1] ?? ''), counts: countsIn(item, names) });
+    }
+    return periods;
+  }
 
   /** Adds counts to an item that has the members `of`, and sets `values`. */
   async function addOnce(
@@ -74,9 +93,9 @@ export function stats(table: Table) {
   }
 }
 
-function countsIn(item: Item): Counts {
+function countsIn(item: Item, names: ReadonlySet<string>): Counts {
   const counts: Record<string, number> = {};
-  for (const name in item) if (COUNT_NAMES.has(name)) counts[name] = Number(item[name]);
+  for (const name in item) if (names.has(name)) counts[name] = Number(item[name]);
   return counts;
 }
 

@@ -12,6 +12,7 @@ import { toStoredEvent } from '../events/store.ts';
 import type { Space } from '../space.ts';
 import { allWebhooks } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
+import { backlogTally } from './backlog-tally.ts';
 import { deliveryCounter } from './budget-store.ts';
 import { fanOut } from './fan-out.ts';
 import { laneQueues } from './lane-queues.ts';
@@ -93,20 +94,22 @@ const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent => toStoredEvent(str
 type WindowedStreamEvent = DynamoDBStreamEvent & { shardId: string };
 
 /**
- * Counts what happened to deliveries, and to the runs of recoveries. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
+ * Counts what happened to deliveries and to the runs of recoveries, and what endpoints have not received. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
  * twice. A change that cannot be read is reported and left out, because it would stop its shard.
  */
 export function countConsumer({ table, log, reportFailure }: Backend) {
-  const { add, addToRecovery } = stats(table);
+  const { add, addToRecovery, addToBacklog } = stats(table);
 
   return async ({ Records, shardId }: WindowedStreamEvent) => {
     const changes = Records.flatMap(readable);
     const tallies = tally(changes);
     const recovered = recoveryTally(changes);
+    const missed = backlogTally(changes);
     try {
       await allDone([
         ...tallies.map((each) => add(each, shardId)),
         ...recovered.map((each) => addToRecovery(each, shardId)),
+        ...missed.map((each) => addToBacklog(each, shardId)),
       ]);
     } catch (error) {
       reportFailure('stats.adding_failed', { changes: Records.length }, error);
@@ -120,6 +123,7 @@ export function countConsumer({ table, log, reportFailure }: Backend) {
     try {
       const change = changeOf(record);
       tally([change]);
+      backlogTally([change]);
       return [change];
     } catch (error) {
       reportFailure('stats.change_unreadable', { keys: record.dynamodb?.Keys }, error);

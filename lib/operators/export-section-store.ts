@@ -12,7 +12,7 @@ import { isKept, keyResource } from '../keys/key.ts';
 import { projectResource } from '../projects/project.ts';
 import { ENVIRONMENTS, type Environment } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
-import { webhookResource } from '../webhooks/webhook.ts';
+import { webhookData } from '../webhooks/webhook.ts';
 
 /** The items of one partition of a project, and their form in an export. */
 export interface Section {
@@ -58,9 +58,7 @@ export function exportSections(projectId: string, nowMs: number): Section[] {
     ...ENVIRONMENTS.flatMap((environment) => {
       const space = { projectId, environment };
       return [
-        section({ type: 'webhook', environment }, itemKey.webhook(space, ''), (item) =>
-          webhookResource(toWebhook(item)),
-        ),
+        section({ type: 'webhook', environment }, itemKey.webhook(space, ''), (item) => webhookData(toWebhook(item))),
         section({ type: 'document', environment }, itemKey.document(space, ''), (item) =>
           item.deleted === true ? undefined : documentResource(String(item.sk), toState(item)),
         ),

@@ -13,6 +13,7 @@ import { isJsonObject } from '../json.ts';
 import { cursorsOf } from '../projects/cursors.ts';
 import { iso } from '../schema.ts';
 import { applyChange } from './apply-change.ts';
+import { type Backlog, NO_BACKLOG } from './condition.ts';
 import { type AddressPolicy, normalizeUrl, urlViolations } from './endpoint-url.ts';
 import type { webhookOperations } from './operations.ts';
 import { generateSecret, rotated } from './signing.ts';
@@ -28,7 +29,10 @@ export function webhookViolations(addressPolicy: AddressPolicy) {
   return { createWebhook: ofUrl, changeWebhook: ofUrl };
 }
 
-export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperations> {
+/** Reads how many deliveries of a webhook its endpoint has not received. */
+type BacklogOf = (webhookId: string) => Promise<Backlog>;
+
+export function webhookHandlers(backend: Backend, backlogOf: BacklogOf): Handlers<typeof webhookOperations> {
   const { table, clock, random } = backend;
   const webhooks = webhooksIn(table);
   const events = eventStore(table);
@@ -52,7 +56,7 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
         createdAt: now,
         updatedAt: now,
       };
-      const response = { body: { ...webhookResource(record), secret } };
+      const response = { body: { ...webhookResource(record, NO_BACKLOG), secret } };
       const detail = { environment: space.environment, events: record.events };
       const entry = audited(request, { at: now, action: 'webhook.created', target: id, detail });
       if ((await webhooks.create(record, [...idempotencyWrites(response), entry])) === 'created') return response;
@@ -65,18 +69,20 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
     listWebhooks: (request) =>
       page(request, cursors, async (limit, after) => {
         const listed = await webhooks.list(request.space, limit, after);
-        return { data: listed.webhooks.map(webhookResource), next: listed.next };
+        const shown = listed.webhooks.map(async (webhook) => webhookResource(webhook, await backlogOf(webhook.id)));
+        return { data: await Promise.all(shown), next: listed.next };
       }),
 
     async getWebhook({ path: { id }, space }) {
       const webhook = await webhooks.get(space, id);
-      return webhook ? { body: webhookResource(webhook) } : notFound('webhook');
+      return webhook ? { body: webhookResource(webhook, await backlogOf(id)) } : notFound('webhook');
     },
 
     async changeWebhook(request) {
       const { path, body, space } = request;
+      const backlog = await backlogOf(path.id); // nothing that can fail follows the change
       const changed = await applyChange(backend, space, path.id, body, (entry) => audited(request, entry));
-      return changed instanceof Problem ? changed : { body: webhookResource(changed) };
+      return changed instanceof Problem ? changed : { body: webhookResource(changed, backlog) };
     },
 
     async deleteWebhook(request) {
@@ -100,7 +106,7 @@ export function webhookHandlers(backend: Backend): Handlers<typeof webhookOperat
         const made = rotated(webhook, rotation, now);
         if (made.outcome !== 'rotated') return rejectedRotation(made);
         const change = { ...made.change, updatedAt: now };
-        const response = { body: { ...webhookResource({ ...webhook, ...change }), secret } };
+        const response = { body: { ...webhookResource({ ...webhook, ...change }, await backlogOf(id)), secret } };
         const detail = { environment: space.environment };
         const entry = audited(request, { at: now, action: 'webhook.secret_rotated', target: id, detail });
         return (await webhooks.change(webhook, change, [...idempotencyWrites(response), entry])) ? response : undefined;

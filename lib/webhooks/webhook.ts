@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from '../schema.ts';
 import { ENVIRONMENTS, type Space } from '../space.ts';
+import { type Backlog, CONDITION, type DISABLED_REASONS } from './condition.ts';
 import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
 import { type PreviousSecret, Secret, secretHint } from './signing.ts';
 import type { EmailState } from './webhook-emails.ts';
@@ -31,7 +32,6 @@ const MAX_PATTERNS = 32;
 /** Characters. */
 export const MAX_URL_LENGTH = 2048;
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
-export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
 
 // endpoint-url.ts returns the violations.
 const url = v.pipe(
@@ -118,15 +118,7 @@ export const WebhookResource = resource('Webhook', {
   secret_hint: described(v.string(), 'The last 4 characters of the secret, if it has 16 or more.'),
   created_at: described(timestamp, 'When the webhook was created.'),
   updated_at: described(timestamp, 'When the webhook was last changed.'),
-  failing_since: described(v.nullable(timestamp), 'When the first attempt since the last success failed.'),
-  disabled_at: described(
-    v.nullable(timestamp),
-    'When the webhook was last disabled; `null` once a delivery has succeeded after it was enabled again.',
-  ),
-  disabled_reason: described(
-    v.nullable(v.picklist(DISABLED_REASONS)),
-    '`deliveries_failed`: all six attempts of a delivery failed. `paused`: a request disabled the webhook.',
-  ),
+  ...CONDITION,
 });
 
 /** Only this response contains `secret`. In its replay it is `null`. */
@@ -165,7 +157,15 @@ export interface WebhookRecord extends Space, Pick<Settings, Original>, Added, E
   recoveryId?: string | undefined;
 }
 
-export function webhookResource(record: WebhookRecord): v.InferOutput<typeof WebhookResource> {
+type WebhookOutput = v.InferOutput<typeof WebhookResource>;
+
+export const webhookResource = (record: WebhookRecord, backlog: Backlog): WebhookOutput => ({
+  ...webhookData(record),
+  ...backlog,
+});
+
+/** The stored members of a webhook. */
+export function webhookData(record: WebhookRecord): Omit<WebhookOutput, keyof Backlog> {
   return {
     id: record.id,
     url: record.url,

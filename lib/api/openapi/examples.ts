@@ -26,9 +26,12 @@ const webhook = {
   secret_hint: 'Yw4=',
   created_at: at(0),
   updated_at: at(0),
-  failing_since: null,
   disabled_at: null,
   disabled_reason: null,
+  failing_since: null,
+  undelivered: 0,
+  undelivered_paused: 0,
+  retrying: 0,
 };
 const secret = 'whsec_…';
 

@@ -1,13 +1,14 @@
 import * as v from 'valibot';
 import { KEY_TYPES } from '../../credentials.ts';
-import { DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/retry-schedule.ts';
+import { DELIVERY_REASONS, DELIVERY_STATUSES, TRIGGERS } from '../../deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../events/types.ts';
 import { listOf } from '../../http/operation.ts';
 import { PROBLEMS } from '../../http/problems.ts';
 import { KEY_STATUSES } from '../../keys/key.ts';
 import { described, wholeNumber } from '../../schema.ts';
 import { ENVIRONMENTS } from '../../space.ts';
-import { DISABLED_REASONS, WEBHOOK_STATUSES } from '../../webhooks/webhook.ts';
+import { DISABLED_REASONS } from '../../webhooks/condition.ts';
+import { WEBHOOK_STATUSES } from '../../webhooks/webhook.ts';
 import { allOperations } from '../operations.ts';
 
 /** An error response (RFC 9457), as lib/http/problems.ts writes it. */
@@ -66,6 +67,7 @@ export const NAMED: Readonly<Record<string, v.GenericSchema>> = {
 /** Lists of words that have a name, wherever a member is one of them. */
 export const NAMED_LISTS: Readonly<Record<string, readonly string[]>> = {
   AttemptTrigger: TRIGGERS,
+  DeliveryReason: DELIVERY_REASONS,
   DeliveryStatus: DELIVERY_STATUSES,
   DisabledReason: DISABLED_REASONS,
   Environment: ENVIRONMENTS,

@@ -325,6 +325,10 @@ export class Invariants {
         items,
         [...this.deliveries.ids()].map((id) => this.deliveries.all(id).map(({ value }) => value)),
       );
+      onBacklog(
+        items,
+        [...this.deliveries.ids()].map((id) => this.deliveries.all(id).at(-1)?.value),
+      );
       this.onEmails();
       this.onOutages(webhooks);
       this.onOverloads();
@@ -509,7 +513,7 @@ export class Invariants {
     }
   }
 
-  /** Every run of a recovery is counted when it starts and when it ends. */
+  /** Every run of a recovery is counted once, by its last result. */
   private onRecoveryCounts(items: readonly Item[]): void {
     for (const { pk, id, sent = 0, delivered = 0, failed = 0 } of items) {
       const [kind, webhookId = ''] = String(pk).split('#');
@@ -521,8 +525,8 @@ export class Invariants {
         );
       const ends = histories.flatMap((versions) => versions.at(-1)?.status ?? []);
       const succeeded = ends.filter((status) => status === 'succeeded').length;
-      const underWay = ends.filter(isUnderWay).length; // of a deleted webhook
-      const expected = [ends.length, succeeded, ends.length - succeeded - underWay];
+      const pending = ends.filter((status) => status === 'pending').length; // of a deleted webhook
+      const expected = [ends.length, succeeded, ends.length - succeeded - pending];
       const isRight = JSON.stringify([sent, delivered, failed]) === JSON.stringify(expected);
       must(isRight, 'A recovery counts its deliveries', `${id}: ${[sent, delivered, failed]} instead of ${expected}`);
     }
@@ -671,6 +675,29 @@ function onStats(items: readonly Item[], histories: readonly (DeliveryRecord | u
       const [found, wanted] = [counted.get(name) ?? 0, expected.get(name) ?? 0];
       must(found === wanted, 'Stats match the deliveries', `${period}: ${name} is ${found}, not ${wanted}`);
     }
+  }
+}
+
+/** The backlog of each webhook matches its deliveries. */
+function onBacklog(items: readonly Item[], deliveries: readonly (DeliveryRecord | undefined)[]): void {
+  const [expected, counted] = [new Map<string, number>(), new Map<string, number>()];
+  const add = (to: Map<string, number>, name: string, count: number) => to.set(name, (to.get(name) ?? 0) + count);
+  for (const delivery of deliveries) {
+    if (!delivery || delivery.test || ['pending', 'succeeded'].includes(delivery.status)) continue;
+    const { webhookId, status, reason } = delivery;
+    const state = status === 'retrying' ? status : reason === 'paused' ? 'paused' : 'missed';
+    add(expected, `${webhookId} ${state}`, 1);
+  }
+  for (const { pk, sk, ...item } of items) {
+    if (!String(sk).startsWith('backlog#')) continue;
+    for (const [name, count] of Object.entries(item)) {
+      const [, state] = /^(missed|paused|retrying)_\d+$/.exec(name) ?? [];
+      if (state) add(counted, `${String(pk).slice('FIGURES#'.length)} ${state}`, Number(count));
+    }
+  }
+  for (const name of new Set([...expected.keys(), ...counted.keys()])) {
+    const [found, wanted] = [counted.get(name) ?? 0, expected.get(name) ?? 0];
+    must(found === wanted, 'The backlog matches the deliveries', `${name} is ${found}, not ${wanted}`);
   }
 }
 

@@ -183,8 +183,11 @@ const BUGS = {
   'lib/deliveries/recovery-record.ts': {
     'Only the current recovery of a webhook sends deliveries': ['isSuspended || !webhook', '!webhook'],
   },
+  'lib/deliveries/backlog-tally.ts': {
+    'The backlog matches the deliveries': ['[nameIn(from, hour)]: -1', ''],
+  },
   'lib/deliveries/recovery-tally.ts': {
-    'A recovery counts its deliveries': ['before?.recovery !== after.recovery', 'before?.run !== after.run'],
+    'A recovery counts its deliveries': ['record.recovery !== recoveryId', 'false'],
   },
   'lib/deliveries/retry-schedule.ts': {
     'A run has at most six attempts': ['43200]', '43200, 43200]'],

@@ -9,7 +9,7 @@ import {
   signatureHeaders,
   standardSignature,
 } from '../../../lib/webhooks/signing.ts';
-import { webhookResource } from '../../../lib/webhooks/webhook.ts';
+import { webhookData } from '../../../lib/webhooks/webhook.ts';
 import published from '../../cases/signatures.json' with { type: 'json' };
 import { violationsOf } from '../../support/violations.ts';
 import { webhook } from '../deliveries/builders.ts';
@@ -141,6 +141,6 @@ describe('a secret', () => {
     [`${'x'.repeat(12)}😀end`, '😀end'],
     ['😀'.repeat(15), ''],
   ])('is shown only by its end, and only if it is long enough: %s', (secret, hint) => {
-    expect(webhookResource(webhook({ secret })).secret_hint).toBe(hint);
+    expect(webhookData(webhook({ secret })).secret_hint).toBe(hint);
   });
 });
