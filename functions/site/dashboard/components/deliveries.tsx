@@ -36,13 +36,12 @@ export function DeliveryBadge({ of: delivery }: { of: State }) {
   );
 }
 
-/** The status of a delivery in a list, with its reason, or the time until the next attempt. */
+/** The status of a delivery in a list, with the time until the next attempt. */
 function DeliveryState({ of: delivery }: { of: Delivery }) {
-  const { status, reason, next_attempt_at } = delivery;
+  const { status, next_attempt_at } = delivery;
   return (
     <>
       <DeliveryBadge of={delivery} />
-      {reason && <small> {REASON_NAMES[reason]}</small>}
       {status === 'retrying' && next_attempt_at && (
         <small>
           {' '}
@@ -75,16 +74,22 @@ export function outcomeText({ status_code, error, error_reason }: Attempt): stri
 }
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The response to the last attempt, in a few words. */
-function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
+/** The response to the last attempt in a few words, or why there was no other attempt. */
+function LastResponse({ of: { attempts, reason } }: { of: Delivery }) {
   const last = attempts.at(-1);
-  if (!last) return <span class="muted">none</span>;
+  if (!last) return <span class="muted">{reason ? REASON_NAMES[reason] : 'none'}</span>;
+  const response = last.status_code === null ? outcomeText(last) : `HTTP ${last.status_code}`;
   return (
     <>
-      <span title={outcomeText(last)}>
-        {last.status_code === null ? outcomeText(last) : `HTTP ${last.status_code}`}
-      </span>
-      {attempts.length > 1 && <small> {attempts.length} attempts</small>}
+      <span title={outcomeText(last)}>{reason ? REASON_NAMES[reason] : response}</span>
+      <small>
+        {' '}
+        {[
+          ...(reason ? [response] : []),
+          ...(attempts.length > 1 ? [`${attempts.length} attempts`] : []),
+          `${last.duration_ms.toLocaleString()} ms`,
+        ].join(', ')}
+      </small>
     </>
   );
 }
@@ -92,16 +97,13 @@ function LastResponse({ of: attempts }: { of: readonly Attempt[] }) {
 /** The columns of every list of deliveries. */
 export const OUTCOME_COLUMNS: readonly Column<Delivery>[] = [
   ['Status', (delivery) => <DeliveryState of={delivery} />],
-  ['Response', ({ attempts }) => <LastResponse of={attempts} />, 'text'],
-  ['Duration', ({ attempts }) => durationOf(attempts.at(-1)), 'number'],
+  ['Response', (delivery) => <LastResponse of={delivery} />, 'text'],
   [
     'Last attempt',
     ({ last_attempt_at: at }) => (at ? <ShortTime at={at} /> : <span class="muted">none</span>),
     'number',
   ],
 ];
-const durationOf = (attempt: Attempt | undefined): string =>
-  attempt ? `${attempt.duration_ms.toLocaleString()} ms` : '–';
 
 const ADVICE: Partial<Record<Failure, string>> = {
   timeout: 'Respond first, within 5 seconds, and process the event afterwards.',

@@ -10,6 +10,7 @@ export const findEvents =
   (call: Call, environment: Environment, filter: Filter = {}, query: Record<string, string> = {}): Find =>
   async (key) => {
     const { value } = await call('GET /v1/events', { query: { ...filter, document_key: key, limit: '1' } });
-    const hasSome = value !== undefined && (value.data.length > 0 || value.next_cursor !== null);
-    return hasSome ? { text: key, href: linkTo(environment, ['events'], { ...query, document_key: key }) } : undefined;
+    return value?.data.length
+      ? { text: key, href: linkTo(environment, ['events'], { ...query, document_key: key }) }
+      : undefined;
   };

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge, Button, ButtonLink, Link, Warning } from '../components/basics.tsx';
-import { type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
+import { outcomeText } from '../components/deliveries.tsx';
 import { Elapsed, In } from '../components/time.tsx';
 import { expiresSoon, nameOf } from '../keys/keys.tsx';
 import { isSilent, unconfirmedIn } from '../settings/unconfirmed.tsx';
@@ -9,6 +9,7 @@ import { REASONS } from '../settings/undeliverable.tsx';
 import type { Key, ResponseOf, Webhook } from '../state/api.ts';
 import { shownOf, useRead, useSession } from '../state/session.ts';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
+import { AFTER_FAILURE } from '../webhooks/trouble.tsx';
 import { webhookName } from '../webhooks/webhook-text.ts';
 
 /** Rows that are shown at first. Each webhook costs a request for its cause. */
@@ -45,7 +46,7 @@ export function Attention({ webhooks, summaries, keys, project }: AttentionProps
       badge: <Badge tone="bad">disabled</Badge>,
       name: webhookName(webhook),
       to: ['webhooks', webhook.id],
-      cause: <Cause of={webhook} status="failed" />,
+      cause: <Cause of={webhook} />,
       time: webhook.disabled_at && ago(webhook.disabled_at),
       ...(canRecover ? { action: 'Enable and recover', actionQuery: { recover: '1' } } : { action: 'View webhook' }),
     })),
@@ -54,7 +55,7 @@ export function Attention({ webhooks, summaries, keys, project }: AttentionProps
       name: webhookName(webhook),
       to: ['webhooks', webhook.id],
       query: { status: 'retrying' },
-      cause: <Cause of={webhook} status="retrying" />,
+      cause: <Cause of={webhook} />,
       time: webhook.failing_since && (
         <>
           for <Elapsed since={webhook.failing_since} />
@@ -115,10 +116,11 @@ const ago = (at: string) => (
   </>
 );
 
-/** The host and the outcome of the last attempt of the latest delivery with this status. */
-function Cause({ of: { id, url }, status }: { of: Webhook; status: DeliveryStatus }) {
-  const { value } = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query: { status, limit: '1' } });
-  const attempt = value?.data[0]?.attempts.at(-1);
+/** The host and the outcome of the last failed attempt of the latest event. */
+function Cause({ of: { id, url } }: { of: Webhook }) {
+  const query = { status: [...AFTER_FAILURE], limit: '10' };
+  const { value } = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query });
+  const attempt = value?.data.find(({ attempts }) => attempts.length > 0)?.attempts.at(-1);
   return (
     <>
       {attempt && `${outcomeText(attempt)} · `}

@@ -2,25 +2,23 @@ import { useState } from 'preact/hooks';
 import { ButtonLink, PageTitle, Panel } from '../components/basics.tsx';
 import { Await, Empty } from '../components/feedback.tsx';
 import { hasEnvironment, useKeys } from '../keys/keys.tsx';
-import { all } from '../state/api.ts';
+import { all, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { useProject, useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from '../webhooks/chart.tsx';
 import { DeliveryStats } from '../webhooks/delivery-stats.tsx';
-import { PERIODS, type PeriodName, readStats, readSummaries } from '../webhooks/stats.ts';
+import { isPaused, PERIODS, type PeriodName, readStats, readSummaries } from '../webhooks/stats.ts';
 import { Attention } from './attention.tsx';
 
 const REFRESH_MS = 30_000;
 
 export function Overview() {
-  const { call, environment, can } = useSession();
-  const [period, setPeriod] = useState<PeriodName>('24 hours');
+  const { call, environment } = useSession();
   const webhooks = useLoaded(environment, () => all(call, 'GET /v1/webhooks'));
-  const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period]));
   const summaries = useLoaded(environment, () => readSummaries(call, PERIODS['24 hours']));
   const project = useProject();
   const keys = useKeys();
-  useRepeated(REFRESH_MS, webhooks, stats, summaries);
+  useRepeated(REFRESH_MS, webhooks, summaries);
   return (
     <>
       <PageTitle>Overview</PageTitle>
@@ -41,33 +39,40 @@ export function Overview() {
               <Await of={summaries}>{() => null}</Await>
               <Await of={project}>{() => null}</Await>
             </Panel>
-            <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
-              {found.length === 0 ? (
-                <Empty
-                  action={
-                    can('POST /v1/webhooks') && (
-                      <ButtonLink to={['webhooks', 'new']} kind="primary">
-                        Create webhook
-                      </ButtonLink>
-                    )
-                  }
-                >
-                  No webhooks yet. A webhook notifies your server when documents change.
-                </Empty>
-              ) : (
-                <Await of={stats}>
-                  {(loaded) => (
-                    <>
-                      <DeliveryStats of={loaded.total} />
-                      <Chart of={loaded} period={PERIODS[period]} />
-                    </>
-                  )}
-                </Await>
-              )}
-            </Panel>
+            <Deliveries of={found} />
           </>
         )}
       </Await>
     </>
+  );
+}
+
+/** The stats of all webhooks in a period that ends now. */
+function Deliveries({ of: webhooks }: { of: readonly Webhook[] }) {
+  const { call, environment, can } = useSession();
+  const [period, setPeriod] = useState<PeriodName>('24 hours');
+  const pausedIds = webhooks.filter(isPaused).map(({ id }) => id);
+  const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period], { pausedIds }));
+  useRepeated(REFRESH_MS, stats);
+  const create = can('POST /v1/webhooks') && (
+    <ButtonLink to={['webhooks', 'new']} kind="primary">
+      Create webhook
+    </ButtonLink>
+  );
+  return (
+    <Panel title="Deliveries" actions={<PeriodChoice chosen={period} onChange={setPeriod} />}>
+      {webhooks.length === 0 ? (
+        <Empty action={create}>No webhooks yet. A webhook notifies your server when documents change.</Empty>
+      ) : (
+        <Await of={stats}>
+          {(loaded) => (
+            <>
+              <DeliveryStats of={loaded.total} />
+              <Chart of={loaded} period={PERIODS[period]} />
+            </>
+          )}
+        </Await>
+      )}
+    </Panel>
   );
 }

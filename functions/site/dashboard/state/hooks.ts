@@ -61,12 +61,24 @@ export function useIsLeft(): RefObject<boolean> {
   return isLeft;
 }
 
-/** The service's time, updated every second. */
+const clock = { now: 0, shownBy: new Set<(now: number) => void>(), timer: 0 };
+
+function tick(): void {
+  clock.now = serverNow();
+  for (const show of clock.shownBy) show(clock.now);
+}
+
+/** The service's time, updated every second. All parts of the page have the same one, so that no two of them contradict each other. */
 export function useNow(): number {
-  const [now, setNow] = useState(serverNow);
+  if (clock.shownBy.size === 0) clock.now = serverNow();
+  const [now, setNow] = useState(clock.now);
   useEffect(() => {
-    const timer = setInterval(() => setNow(serverNow()), 1000);
-    return () => clearInterval(timer);
+    if (clock.shownBy.size === 0) clock.timer = setInterval(tick, 1000) as unknown as number;
+    clock.shownBy.add(setNow);
+    return () => {
+      clock.shownBy.delete(setNow);
+      if (clock.shownBy.size === 0) clearInterval(clock.timer);
+    };
   }, []);
   return now;
 }

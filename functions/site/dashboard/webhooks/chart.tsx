@@ -6,6 +6,7 @@ const NAMES: Record<keyof Counts, string> = {
   delivered: 'Succeeded',
   failed: 'Failed',
   unsent: 'Canceled or skipped',
+  paused: 'Paused',
 };
 
 interface ChartProps {
@@ -21,12 +22,13 @@ export function Chart({ of: { spans, total }, period, hrefOf }: ChartProps) {
     undefined,
     period.by === 'day' ? { day: 'numeric', month: 'short', timeZone: 'UTC' } : { timeStyle: 'short' },
   );
+  const kinds = KINDS.filter((kind) => kind !== 'paused' || total.counts.paused > 0);
   return (
     <Bars
-      kinds={KINDS.map((kind) => [kind, NAMES[kind]] as const)}
+      kinds={kinds.map((kind) => [kind, NAMES[kind]] as const)}
       bars={spans.map(({ from, until, summary: { counts } }) => ({
         label: format.format(from),
-        values: KINDS.map((kind) => counts[kind]),
+        values: kinds.map((kind) => counts[kind]),
         href: hrefOf?.(from, until),
       }))}
       rows={[
@@ -45,12 +47,15 @@ export function Chart({ of: { spans, total }, period, hrefOf }: ChartProps) {
       empty="No deliveries ended in this period."
     >
       <ul class="legend">
-        {KINDS.map((kind) => (
+        {kinds.map((kind) => (
           <li key={kind}>
             <i class={kind} aria-hidden="true" /> {NAMES[kind]} <strong>{total.counts[kind].toLocaleString()}</strong>
           </li>
         ))}
       </ul>
+      <p class="hint muted">
+        Outcomes at the time they happened. A delivery that is redelivered or recovered counts again.
+      </p>
     </Bars>
   );
 }

@@ -8,7 +8,7 @@ import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
 import { Chart, PeriodChoice } from './chart.tsx';
 import { DeliveryStats } from './delivery-stats.tsx';
-import { PERIODS, type PeriodName, readStats } from './stats.ts';
+import { isPaused, PERIODS, type PeriodName, readStats } from './stats.ts';
 import { WebhookStatus } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
@@ -23,8 +23,9 @@ interface HealthProps {
 export function Health({ of: webhook, version }: HealthProps) {
   const { call, environment } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
-  const read = () => readStats(call, PERIODS[period], webhook.id);
-  const stats = useLoaded(`${webhook.id} ${period}`, read, version);
+  const pausedIds = isPaused(webhook) ? [webhook.id] : [];
+  const read = () => readStats(call, PERIODS[period], { webhookId: webhook.id, pausedIds });
+  const stats = useLoaded(`${webhook.id} ${period} ${pausedIds}`, read, version);
   useRepeated(REFRESH_MS, stats);
   const since = webhook.status === 'disabled' ? webhook.disabled_at : webhook.failing_since;
   const logOf = (from: number, until: number) =>

@@ -1,35 +1,34 @@
 import { Button, Link } from '../components/basics.tsx';
 import { Callout } from '../components/feedback.tsx';
 import type { Webhook } from '../state/api.ts';
-import { useLoaded, useRepeated } from '../state/hooks.ts';
-import { useSession } from '../state/session.ts';
+import { useRepeated } from '../state/hooks.ts';
+import { useRead, useSession } from '../state/session.ts';
 
 const REFRESH_MS = 30_000;
 
 interface SkippedProps {
   of: Webhook;
-  /** Changes when the stats may have changed. */
+  /** Changes when the deliveries may have changed. */
   version: number;
   onRecover: () => void;
 }
 
-/** Shows how many deliveries an enabled webhook with a rate limit skipped in the last 24 hours. */
+/** Says that the rate limit of an enabled webhook was the last cause of a skipped delivery. */
 export function Skipped({ of: { id, max_per_second }, version, onRecover }: SkippedProps) {
-  const { call, can } = useSession();
-  const read = () => call('GET /v1/stats', { query: { webhook_id: id, group_by: 'webhook_id' } });
-  const stats = useLoaded(id, read, version);
-  useRepeated(REFRESH_MS, stats);
-  const count = stats.value?.data[0]?.skipped ?? 0;
-  if (count === 0) return null;
+  const { can } = useSession();
+  const options = { path: { id }, query: { status: 'skipped', limit: '1' } } as const;
+  const skipped = useRead('GET /v1/webhooks/{id}/deliveries', options, version);
+  useRepeated(REFRESH_MS, skipped);
+  const [delivery] = skipped.value?.data ?? [];
+  if (delivery?.reason !== 'rate_limited') return null;
   return (
     <Callout kind="warning">
       <p>
+        Events arrive faster than the rate limit of {max_per_second} per second, so{' '}
         <Link to={['webhooks', id]} query={{ status: 'skipped' }}>
-          {count.toLocaleString()} {count === 1 ? 'delivery was' : 'deliveries were'} skipped
-        </Link>{' '}
-        in the last 24 hours, because the webhook was disabled, or because events arrive faster than its rate limit of{' '}
-        {max_per_second} per second. Raise the limit if your endpoint can take more requests. Skipped deliveries can be
-        recovered for 30 days.
+          deliveries were skipped
+        </Link>
+        . Raise the limit if your endpoint can take more requests. Skipped deliveries can be recovered for 30 days.
       </p>
       {can('POST /v1/webhooks/{id}/recover') && <Button onClick={onRecover}>Recover skipped deliveries</Button>}
     </Callout>

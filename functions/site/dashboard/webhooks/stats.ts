@@ -1,5 +1,13 @@
 import { histogramOfBars, latencyPercentile } from '../../../../lib/deliveries/latency.ts';
-import { type Call, type EntryOf, type QueryOf, type Result, readPages, serverNow } from '../state/api.ts';
+import {
+  type Call,
+  type EntryOf,
+  type QueryOf,
+  type Result,
+  readPages,
+  serverNow,
+  type Webhook,
+} from '../state/api.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -11,8 +19,10 @@ export interface Counts {
   failed: number;
   /** Canceled or skipped deliveries, because the webhook was disabled or overloaded. */
   unsent: number;
+  /** Canceled or skipped deliveries of a webhook that a person has paused. */
+  paused: number;
 }
-export const KINDS = ['delivered', 'failed', 'unsent'] as const;
+export const KINDS = ['delivered', 'failed', 'unsent', 'paused'] as const;
 
 /** Counts of deliveries in a period. */
 export interface Summary {
@@ -45,21 +55,33 @@ export interface Stats {
 const SPAN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 const startOf = ({ by, spans }: Period): number => (Math.floor(serverNow() / SPAN_MS[by]) - spans + 1) * SPAN_MS[by];
 
+/** At most this many paused webhooks are read. */
+const MAX_PAUSED = 10;
+
+/** The webhooks whose stats are read: all of them or one, and those that a person has paused. */
+interface Scope {
+  webhookId?: string;
+  pausedIds: readonly string[];
+}
+
+export const isPaused = ({ disabled_reason }: Pick<Webhook, 'disabled_reason'>): boolean =>
+  disabled_reason === 'paused';
+
 /** Reads the counts of an environment, or of one webhook, in a period that ends now. */
-export async function readStats(call: Call, period: Period, webhookId?: string): Promise<Result<Stats>> {
-  const query = { group_by: 'at', webhook_id: webhookId } as const;
-  const { value, problem } = await readEntries(call, period, query);
-  if (problem) return { problem };
-  const { start, entries } = value;
+export async function readStats(call: Call, period: Period, { webhookId, pausedIds }: Scope): Promise<Result<Stats>> {
+  const read = (id?: string) => readEntries(call, period, { group_by: 'at', webhook_id: id } as const);
+  const ofPaused = webhookId ? [] : pausedIds.slice(0, MAX_PAUSED);
+  const [all, ...others] = await Promise.all([read(webhookId), ...ofPaused.map(read)]);
+  if (all?.problem) return { problem: all.problem };
+  const { start, entries } = all?.value ?? NO_ENTRIES;
+  const paused =
+    webhookId && pausedIds.includes(webhookId) ? entries : others.flatMap(({ value }) => value?.entries ?? []);
   const spans = Array.from({ length: period.spans }, (_, i) => {
     const from = start + i * SPAN_MS[period.by];
-    return {
-      from,
-      until: from + SPAN_MS[period.by],
-      summary: summaryOf(entries.filter(({ at }) => Date.parse(at) === from)),
-    };
+    const isIn = ({ at }: Entry) => Date.parse(at) === from;
+    return { from, until: from + SPAN_MS[period.by], summary: summaryOf(entries.filter(isIn), paused.filter(isIn)) };
   });
-  return { value: { spans, total: summaryOf(entries) } };
+  return { value: { spans, total: summaryOf(entries, paused) } };
 }
 
 /** Reads the counts of each webhook in a period that ends now. Webhooks without deliveries are missing. */
@@ -69,14 +91,18 @@ export async function readSummaries(call: Call, period: Period): Promise<Result<
   return { value: new Map(value.entries.map((entry) => [entry.webhook_id ?? '', summaryOf([entry])])) };
 }
 
-function summaryOf(entries: readonly Entry[]): Summary {
+/** `paused` has the entries of webhooks that a person has paused, which `entries` contains too. */
+function summaryOf(entries: readonly Entry[], paused: readonly Entry[] = []): Summary {
   const sum = (countOf: (entry: Entry) => number) => entries.reduce((total, entry) => total + countOf(entry), 0);
+  const unsentOf = ({ skipped, canceled }: Entry) => skipped + canceled;
+  const unsentInPause = paused.reduce((total, entry) => total + unsentOf(entry), 0);
   const histogram = histogramOfBars(entries.flatMap(({ latency_ms }) => latency_ms.histogram ?? []));
   return {
     counts: {
       delivered: sum(({ delivered }) => delivered),
       failed: sum(({ failed }) => failed),
-      unsent: sum(({ skipped, canceled }) => skipped + canceled),
+      unsent: Math.max(0, sum(unsentOf) - unsentInPause), // the responses are not of one moment
+      paused: unsentInPause,
     },
     attemptsFailed: sum(({ attempts_failed }) => attempts_failed),
     p50: latencyPercentile(histogram, 0.5),
@@ -119,6 +145,7 @@ interface Entries {
   start: number;
   entries: Entry[];
 }
+const NO_ENTRIES: Entries = { start: 0, entries: [] };
 
 /** Reads again if the period has moved, because the first response of a page corrects the clock of the user. */
 async function readEntries(call: Call, period: Period, grouping: Grouping): Promise<Result<Entries>> {

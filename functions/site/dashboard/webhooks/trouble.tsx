@@ -10,6 +10,9 @@ import { useRead, useSession } from '../state/session.ts';
 const DELIVERIES = 'GET /v1/webhooks/{id}/deliveries';
 const REFRESH_MS = 30_000;
 
+/** The statuses of deliveries whose last attempt can have failed. Directly after an outage, none is retrying. */
+export const AFTER_FAILURE = ['retrying', 'failed', 'canceled'] as const;
+
 interface FailingProps {
   of: Webhook;
   /** Changes when the deliveries may have changed. */
@@ -20,7 +23,7 @@ interface FailingProps {
 export function Failing({ of: { id, failing_since, disabled_at }, version }: FailingProps) {
   const retrying = (query: { until?: string | undefined; limit: string }) =>
     ({ path: { id }, query: { ...query, status: 'retrying' } }) as const;
-  const newest = useRead(DELIVERIES, retrying({ limit: '1' }), version);
+  const newest = useRead(DELIVERIES, { path: { id }, query: { status: [...AFTER_FAILURE], limit: '10' } }, version);
   // The delivery that failed first reaches its sixth failure first. If the webhook was disabled in this outage, it is the oldest one
   // that is retrying, because the earlier ones were canceled.
   const until = disabled_at === null ? (failing_since ?? undefined) : undefined;
@@ -29,7 +32,7 @@ export function Failing({ of: { id, failing_since, disabled_at }, version }: Fai
   useRepeated(REFRESH_MS, newest, oldest);
   const isAll = disabled_at === null || oldest.value?.next_cursor === null;
   const first = isAll ? oldest.value?.data.at(-1) : undefined;
-  const [latest] = newest.value?.data ?? [];
+  const latest = newest.value?.data.find(({ attempts }) => attempts.length > 0);
   const last = latest?.attempts.at(-1);
   const disabledAt = first && disabledAtOf(first);
   return (

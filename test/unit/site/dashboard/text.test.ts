@@ -102,7 +102,7 @@ describe('the stats of a webhook', () => {
     [18, 2, true],
     [19, 1, false],
   ])('with %d successful and %d failed attempts are unstable: %s', (delivered, attemptsFailed, unstable) => {
-    const counts = { delivered, failed: 0, unsent: 0 };
+    const counts = { delivered, failed: 0, unsent: 0, paused: 0 };
     expect(isUnstable({ counts, attemptsFailed, p50: null, p95: null })).toBe(unstable);
   });
 
