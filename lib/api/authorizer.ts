@@ -3,7 +3,7 @@ import type { Backend } from '../aws/backend.ts';
 import { variable } from '../aws/runtime.ts';
 import { secondsOverBudget } from '../deliveries/budget.ts';
 import { mayCall } from '../http/caller.ts';
-import { linesOf } from '../http/headers.ts';
+import { linesOf, multiValued } from '../http/headers.ts';
 import { PROBLEMS } from '../http/problems.ts';
 import { type CallerType, callersText, type Route } from '../http/route.ts';
 import { isAllowed } from '../keys/allowlist.ts';
@@ -103,10 +103,11 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
  * The credential of the `Authorization` header, or `null` if there is not exactly one, or if it is too long. Two headers with this
- * name count as two credentials.
+ * name count as two credentials. The type of AWS has `multiValueHeaders`, but the API Gateway Developer Guide documents only
+ * `headers` ("Input to an API Gateway Lambda authorizer"), which has one line of each name.
  */
-function bearerCredential({ multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | null {
-  const values = linesOf(multiValueHeaders, 'authorization');
+function bearerCredential({ headers, multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | null {
+  const values = linesOf(multiValueHeaders ?? multiValued(headers), 'authorization');
   const credential = values.length === 1 ? BEARER.exec(values[0] ?? '')?.[1] : undefined;
   return credential !== undefined && credential.length <= MAX_TOKEN_BYTES ? credential : null;
 }

@@ -11,6 +11,10 @@ export const linesOf = (headers: Record<string, string[] | undefined> | null, na
     each.toLowerCase() === name.toLowerCase() ? lines : [],
   );
 
+/** Headers with one line each, as `multiValueHeaders` has them. */
+export const multiValued = (headers: Record<string, string | undefined> | null): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(headers ?? {}).map(([name, line]) => [name, line === undefined ? [] : [line]]));
+
 /** Headers of responses that pages of other origins may read. */
 export const CORS_EXPOSED = [
   'ETag',

@@ -24,6 +24,8 @@ interface Asked {
   headers?: (key: string, record: KeyRecord) => Record<string, string[]> | Promise<Record<string, string[]>>;
   /** Receives the name of each command to the table. It can throw. */
   command?: (name: string) => void;
+  /** Whether the event has only the documented `headers`. */
+  isDocumented?: boolean;
 }
 
 /** The lines that the last request logged. */
@@ -35,7 +37,7 @@ let recorded: Partial<KeyRecord>;
 
 /** Authorizes a request with a live key, and returns the policy and the recorded use. */
 async function authorized(
-  { method, resource, headers = (key) => ({ Authorization: [`Bearer ${key}`] }), command }: Asked,
+  { method, resource, headers = (key) => ({ Authorization: [`Bearer ${key}`] }), command, isDocumented = false }: Asked,
   overrides: Partial<KeyRecord> = {},
   project: Partial<ProjectRecord> | null = {},
 ) {
@@ -56,11 +58,13 @@ async function authorized(
   await table.write([put({ ...itemKey.key(record.id), ...record })]);
   if (project) await table.write([put({ ...itemKey.project('prj_1'), ...stored })]);
   isReady = true;
+  const multiValueHeaders = await headers(key, record);
+  const lines = Object.entries(multiValueHeaders).map(([name, [line]]) => [name, line]);
   const request = {
     httpMethod: method,
     resource,
     methodArn: `${STAGE}/${method}${resource.replace(/\{.*\}/, 'id')}`,
-    multiValueHeaders: await headers(key, record),
+    ...(isDocumented ? { headers: Object.fromEntries(lines) } : { multiValueHeaders }),
     requestContext: { requestId: 'request-1', identity: { sourceIp: '192.0.2.1' } },
   } as unknown as APIGatewayRequestAuthorizerEvent;
   const { policyDocument, usageIdentifierKey, context } = await create(runtime)(request).finally(async () => {
@@ -96,6 +100,12 @@ describe('an allowed request', () => {
   it.each(['Bearer ', 'Bearer  ', 'BEARER    ', 'bearer '])('can have the scheme "%s"', async (scheme) => {
     const headers = (key: string) => ({ Authorization: [`${scheme}${key}`] });
     expect((await authorized({ ...read, headers })).statement?.Effect).toBe('Allow');
+  });
+
+  it('can have its credential in the members that the Developer Guide documents', async () => {
+    expect((await authorized({ ...read, isDocumented: true })).statement?.Effect).toBe('Allow');
+    const headers = (key: string) => ({ Authorization: [`Bearer ${key}, Bearer ${key}`] });
+    await expect(authorized({ ...read, headers, isDocumented: true })).rejects.toThrow('Unauthorized');
   });
 
   it('is allowed even if its use cannot be recorded, and with any case of its header and scheme', async () => {
