@@ -91,7 +91,7 @@ const eventIdOf = ({ dynamodb }: DynamoDBRecord): string | undefined => dynamodb
 const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent => toStoredEvent(streamItem(dynamodb?.NewImage ?? {}));
 
 /** With a tumbling window, Lambda passes the shard of a batch (Lambda Developer Guide, `TimeWindowEvent`). */
-type WindowedStreamEvent = DynamoDBStreamEvent & { shardId: string };
+type WindowedStreamEvent = DynamoDBStreamEvent & { shardId?: string };
 
 /**
  * Counts what happened to deliveries and to the runs of recoveries, and what endpoints have not received. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
@@ -106,6 +106,7 @@ export function countConsumer({ table, log, reportFailure }: Backend) {
     const recovered = recoveryTally(changes);
     const missed = backlogTally(changes);
     try {
+      if (!shardId) throw new Error('The batch names no shard, which counts its changes once. Set a tumbling window.');
       await allDone([
         ...tallies.map((each) => add(each, shardId)),
         ...recovered.map((each) => addToRecovery(each, shardId)),

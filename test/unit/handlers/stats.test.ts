@@ -171,6 +171,11 @@ describe('the stats', () => {
     expect(service.failures).toEqual(['stats.change_unreadable']);
   });
 
+  it('name what is missing when a batch names no shard, which its tumbling window adds', async () => {
+    await expect(service.invoke('stats', { Records: [] })).rejects.toThrow('Set a tumbling window.');
+    expect(service.failures.at(-1)).toBe('stats.adding_failed');
+  });
+
   it.each([
     ['with changes', [streamRecord(undefined, { ...itemKey.delivery('whk_1', 'evt_1'), ...record() }, '1')]],
     ['at the end of a window, without changes', []],
