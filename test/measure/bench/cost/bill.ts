@@ -28,8 +28,8 @@ export const sum = (bill: Record<string, number>): number =>
  */
 const IDLE_POLLS_A_MONTH = (5 * 30 * 24 * 60 * 60) / 20;
 
-/** Returns the cost of an idle month in US dollars, with one line per billed item, and the given number of custom metrics. */
-export function idleBillOf(template: Template, metrics: number): Record<string, number> {
+/** Returns the cost of an idle month in US dollars, with one line per billed item. Without events, the functions write no custom metrics. */
+export function idleBillOf(template: Template): Record<string, number> {
   const alarms = template.ofType<{ Metrics?: { MetricStat?: object }[] }>('AWS::CloudWatch::Alarm');
   const mappings = template.ofType<{ EventSourceArn: string; MetricsConfig?: object }>(
     'AWS::Lambda::EventSourceMapping',
@@ -40,7 +40,6 @@ export function idleBillOf(template: Template, metrics: number): Record<string, 
   const counted = mappings.filter(({ properties }) => properties.MetricsConfig);
   const polled = mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:'));
   return {
-    metrics: metrics * PRICES.metric,
     // Without events, each mapping with `EventCount` metrics has one metric for polls.
     'metrics of mappings': counted.length * PRICES.metric,
     alarms: alarmMetrics.length * PRICES.alarmMetric,

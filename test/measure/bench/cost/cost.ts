@@ -26,12 +26,10 @@ const SCENARIOS: Record<string, Scenario> = {
 export async function measureCost(assembly: string) {
   const usage: Record<string, object> = {};
   const bill: Record<string, object> = {};
-  let metrics = 0;
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     const measured = await usageOf(assembly, scenario);
-    if (!scenario.failures) metrics = Math.max(metrics, measured.metrics);
-    usage[name] = rounded(measured.usage);
-    bill[name] = withSum(billOf(scaled(measured.usage, 1e6)));
+    usage[name] = rounded(measured);
+    bill[name] = withSum(billOf(scaled(measured, 1e6)));
   }
   const template = new Template(assembly, { queuesUrl: '', tablePrefix: '', baseUrl: '' });
   const connected = billOf(scaled(await usageOfConnection(assembly), 10_000));
@@ -43,7 +41,7 @@ export async function measureCost(assembly: string) {
   return {
     'Usage of one published event, including its deliveries': usage,
     'US dollars per million events (for prices and assumed durations, see test/measure/bench/cost/prices.ts)': bill,
-    'US dollars for an idle month': withSum(idleBillOf(template, metrics)),
+    'US dollars for an idle month': withSum(idleBillOf(template)),
     'US dollars for 10,000 open connections per month': withSum(connected),
     'US dollars for a sync engine with 10,000 connections of an hour each, with one lease and the verification of their tokens, per month':
       withSum(engine),

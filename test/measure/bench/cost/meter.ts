@@ -22,8 +22,6 @@ export class Meter {
   private usage: Usage = { ...NOTHING };
   /** The number of invocations that run or wait for an execution environment. */
   running = 0;
-  /** The names of the written custom metrics. */
-  readonly metrics = new Set<string>();
 
   constructor(stack: LocalStack) {
     const { endpoints } = stack;
@@ -76,8 +74,6 @@ export class Meter {
     for (const line of text.split('\n')) {
       if (line === '') continue;
       this.usage.logBytes += Buffer.byteLength(line) + LOG_EVENT_BYTES;
-      const { _aws } = JSON.parse(line) as { _aws?: { CloudWatchMetrics: { Metrics: { Name: string }[] }[] } };
-      for (const { Metrics } of _aws?.CloudWatchMetrics ?? []) for (const { Name } of Metrics) this.metrics.add(Name);
     }
   }
 

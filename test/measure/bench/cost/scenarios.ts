@@ -36,7 +36,7 @@ export async function usageOf(
     isPublisher = false,
     idempotent = isPublisher,
   }: Scenario,
-): Promise<{ usage: Usage; metrics: number }> {
+): Promise<Usage> {
   const endpoint = await listening(async (request, response) => {
     service.meter.delivered(Buffer.byteLength(await text(request)));
     response.writeHead(Number(request.headers['x-service-attempt']) <= failures ? 500 : 200).end();
@@ -69,5 +69,5 @@ export async function usageOf(
   const usage = { ...meter.take(), storedBytes: (await service.storedBytes()) - storedBefore };
   endpoint.close();
   await service.stop();
-  return { usage: scaled(usage, 1 / events), metrics: meter.metrics.size };
+  return scaled(usage, 1 / events);
 }
