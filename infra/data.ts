@@ -135,7 +135,8 @@ export class DataTable extends Construct {
   }
 
   /**
-   * Invokes a function with the changes of items of one kind, oldest first, until it succeeds. IAM cannot restrict a stream to kinds
+   * Invokes a function with the changes of items of one kind, oldest first, until it succeeds. Two functions can read the stream: a
+   * third one would be throttled (DynamoDB Developer Guide, "Change data capture for DynamoDB Streams"). IAM cannot restrict a stream to kinds
    * of items, so the function can read every change, including keys with their token secrets. Lambda also requires the permission to
    * list the names of all streams (DynamoDB Developer Guide, "IAM policy to allow an AWS Lambda function to access DynamoDB stream
    * records").

@@ -49,8 +49,8 @@ export function addGuard(stack: Stack, settings: Settings | undefined): void {
     const id = confirmationOf(setting);
     const description = 'The value of the last deployment. A deployment with another one needs this parameter';
     const parameter = new CfnParameter(stack, id, { default: value, description });
-    const text = `The last deployment had other settings of ${setting}. If deployment.json is right, add`;
-    compare(parameter, value, `${text} --parameters ${id}=${value}`);
+    const text = `The last deployment had other settings of ${setting}. npx cdk diff lists the changed parameters of all settings.`;
+    compare(parameter, value, `${text} If deployment.json is right, add --parameters ${id}=${value}`);
   }
 }
 

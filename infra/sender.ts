@@ -46,6 +46,7 @@ export class Sender extends Construct {
           mail: { tags: { 'ses:configuration-set': [this.configurationSet.configurationSetName] } },
         },
       },
+      // Lambda drops an event after three failed attempts. The next email to the address causes the same event.
       targets: [new LambdaFunction(this.events)],
     });
   }

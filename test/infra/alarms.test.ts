@@ -96,6 +96,12 @@ describe('an alarm', () => {
     expect(readFileSync('infra/RUNBOOK.md', 'utf8').replace(/\s+/g, ' ')).toContain(stated);
   });
 
+  it('has at most ten metrics in its expression (CloudWatch quotas)', () => {
+    const counts = alarms.map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }: Query) => MetricStat).length);
+    expect(Math.max(...counts)).toBeGreaterThan(1);
+    expect(counts.filter((count) => count > 10)).toEqual([]);
+  });
+
   it('watches the throttles of every function that no caller waits for', () => {
     const metrics: Query[] = alarms.flatMap(({ Metrics = [] }) => Metrics);
     const throttles = metrics.filter(({ MetricStat }) => MetricStat?.Metric.MetricName === 'Throttles');

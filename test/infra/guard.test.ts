@@ -103,7 +103,7 @@ describe('a deployment', () => {
     const last = deploy(templateOf(everything));
     const others = { ...everything, ...changed };
     expect(() => deploy(templateOf(others), last)).toThrow(
-      `The last deployment had other settings of ${name}. If deployment.json is right, add --parameters ${confirmation}`,
+      `The last deployment had other settings of ${name}. npx cdk diff lists the changed parameters of all settings. If deployment.json is right, add --parameters ${confirmation}`,
     );
     const confirmed = deploy(templateOf(others), last, Object.fromEntries([confirmation.split('=')]));
     expect(deploy(templateOf(others), confirmed)).toEqual(confirmed);
