@@ -1,4 +1,4 @@
-import { Aws } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy } from 'aws-cdk-lib';
 import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -13,7 +13,10 @@ import { pinLogicalId } from './logical-ids.ts';
  * Call it after all resources exist. Other resources use keys of AWS.
  */
 export function encrypt(scope: Construct): void {
-  const key = new Key(scope, 'Key', { enableKeyRotation: true });
+  const key = new Key(scope, 'Key', {
+    enableKeyRotation: true,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // a failed first deployment leaves none
+  });
   pinLogicalId(key, 'EncryptionKey');
   const { keyArn } = key;
   for (const construct of scope.node.findAll()) {

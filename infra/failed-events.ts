@@ -11,6 +11,9 @@ import { pinLogicalId } from './logical-ids.ts';
 /** The key prefix of Lambda (Lambda Developer Guide, "Retaining discarded records for a DynamoDB event source"). */
 const DISCARDED = 'aws/lambda/';
 
+/** How long a deleted object remains as a version. */
+const RESTORABLE = Duration.days(7);
+
 /**
  * A bucket for events that the fan-out could not handle: batches that Lambda discards after 12 hours of retries, and single
  * records that the function sets aside. `infra/commands/replay.ts` invokes the function with both. A queue would store only
@@ -26,8 +29,13 @@ export class FailedEvents extends Construct {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      lifecycleRules: [{ expiration: Duration.millis(EVENT_RETENTION_MS) }],
-      removalPolicy: RemovalPolicy.RETAIN,
+      // An object that was deleted or overwritten can be restored for a week.
+      versioned: true,
+      lifecycleRules: [
+        { expiration: Duration.millis(EVENT_RETENTION_MS), noncurrentVersionExpiration: RESTORABLE },
+        { expiredObjectDeleteMarker: true },
+      ],
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // a failed first deployment leaves none
     });
     pinLogicalId(this.bucket, 'FailedEvents');
   }

@@ -17,7 +17,7 @@ import { freePort, listen } from '../support/endpoints.ts';
 import { type Performers, ran } from '../support/shell.ts';
 
 const GROUPS = { ops, dev: dev('npm run dev --') };
-const COMMANDS = ['ops projects', 'ops restore', 'ops replay', 'ops smoke', 'dev listen', 'dev trigger'];
+const COMMANDS = ['ops projects', 'ops restore', 'ops replay', 'ops smoke', 'ops discard', 'dev listen', 'dev trigger'];
 /** A port that nothing uses, and its address. */
 const PORT = await freePort();
 const CLOSED = `http://127.0.0.1:${PORT}`;
@@ -74,7 +74,7 @@ describe.each(COMMANDS)('npm run %s', (line) => {
 });
 
 it.each([
-  ['ops', 'projects, restore, replay, smoke'],
+  ['ops', 'projects, restore, replay, smoke, discard'],
   ['dev', 'listen, trigger'],
 ])('npm run %s lists its commands with --help, and names them without one', async (group, names) => {
   const help = await run(`${group} --help`);

@@ -89,7 +89,16 @@ export const promises: Readonly<Record<string, Promised>> = {
   'a bucket deletes all its objects after a time, whatever their names': each(
     'AWS::S3::Bucket',
     ({ LifecycleConfiguration }) =>
-      JSON.stringify(LifecycleConfiguration?.Rules) === '[{"ExpirationInDays":30,"Status":"Enabled"}]',
+      JSON.stringify(LifecycleConfiguration?.Rules) ===
+      JSON.stringify([
+        { ExpirationInDays: 30, NoncurrentVersionExpiration: { NoncurrentDays: 7 }, Status: 'Enabled' },
+        { ExpiredObjectDeleteMarker: true, Status: 'Enabled' },
+      ]),
+  ),
+
+  'a bucket keeps deleted objects as versions': each(
+    'AWS::S3::Bucket',
+    ({ VersioningConfiguration }) => VersioningConfiguration?.Status === 'Enabled',
   ),
 
   'a queue with a consumer has a dead-letter queue, for messages that it returned 20 times': (template) => {
@@ -229,13 +238,19 @@ export const promises: Readonly<Record<string, Promised>> = {
     },
   ),
 
-  'a resource that loses data when it is deleted is retained, or the settings allow the loss': (template) => {
-    const isDisposable = resourcesOf(template, 'AWS::DynamoDB::Table').some(
-      ([, { DeletionPolicy }]) => DeletionPolicy === 'Delete',
-    );
-    const isKept = ({ DeletionPolicy }: { DeletionPolicy?: string }) => isDisposable || DeletionPolicy === 'Retain';
-    return ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'].flatMap((type) => each(type, isKept)(template));
-  },
+  'a resource that loses data when it is deleted is retained, except by a failed first deployment, or the settings allow the loss':
+    (template) => {
+      const isDisposable = resourcesOf(template, 'AWS::DynamoDB::Table').some(
+        ([, { DeletionPolicy }]) => DeletionPolicy === 'Delete',
+      );
+      // The table has deletion protection, so CloudFormation cannot delete it after a failed creation.
+      const kept = (policy: string) => (properties: { DeletionPolicy?: string }) =>
+        isDisposable || properties.DeletionPolicy === policy;
+      return [
+        each('AWS::DynamoDB::Table', kept('Retain'))(template),
+        ...['AWS::S3::Bucket', 'AWS::KMS::Key'].map((type) => each(type, kept('RetainExceptOnCreate'))(template)),
+      ].flat();
+    },
 
   'access to items of the table is limited to kinds of items, and no function can scan it': eachStatement(
     (statement, template) => {
