@@ -13,7 +13,7 @@ const MAX_DELIVERIES = 1000;
 /** The outcomes of events. A page has as many events as `MAX_DELIVERIES` allows, and at least one. */
 export function outcomes(table: Table) {
   return async (space: Space) => {
-    const webhooks = (await allWebhooks(table, space)).filter((each) => isCounted(each.status, each.disabledReason));
+    const webhooks = await allWebhooks(table, space);
     return {
       maxEvents: Math.max(1, Math.floor(MAX_DELIVERIES / Math.max(1, webhooks.length))),
 
@@ -21,12 +21,13 @@ export function outcomes(table: Table) {
       async of(events: readonly StoredEvent[]): Promise<EventOutcome[]> {
         const keys = events.flatMap((event) => webhooks.map(({ id }) => itemKey.delivery(id, event.id)));
         // A record has up to 100 KB, and the function has 512 MB.
-        const items = await table.batchGet(keys, ['status']);
+        const items = await table.batchGet(keys, ['status', 'reason']);
         const now = table.now();
         return events.map((event, row) => {
           const statuses = webhooks.flatMap((webhook, column) => {
             const item = items[row * webhooks.length + column];
-            return (item ? toDelivery(item) : pendingDelivery(event, webhook, now))?.status ?? [];
+            const delivery = item ? toDelivery(item) : pendingDelivery(event, webhook, now);
+            return delivery && isCounted(delivery, webhook) ? delivery.status : [];
           });
           return outcomeOf(statuses);
         });

@@ -101,7 +101,7 @@ export const EventResource = resource('Event', {
   outcome: v.optional(
     described(
       EventOutcome,
-      'Who received the event, only in lists with `include=outcome`. Webhooks that are deleted, or that a person paused, do not count.',
+      'Who received the event, only in lists with `include=outcome`. Deleted webhooks do not count, and neither do deliveries that a webhook missed because a request had paused it.',
     ),
   ),
   data: described(jsonObject, 'The data of the event. Its shape depends on the type, and more members can be present.'),

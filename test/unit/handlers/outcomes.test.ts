@@ -57,16 +57,43 @@ describe('the outcome of an event', () => {
     expect(await outcomesOf(client)).toEqual([received, received]);
   });
 
-  it('leaves out a webhook while a person has paused it', async () => {
+  it('leaves out what a webhook missed because a person had paused it, during and after the pause', async () => {
     const { client, webhook } = await setUp();
     await webhook(200);
     const paused = await webhook(200);
     await client('PATCH', `/v1/webhooks/${paused}`, { body: { status: 'disabled' } });
     await publish(client, changed());
-    await service.settle();
-    expect(await outcomesOf(client)).toEqual([{ delivered: 1, pending: 0, undelivered: 0 }]);
+    const only = { delivered: 1, pending: 0, undelivered: 0 };
+    await service.clock.advance(10_000);
+    expect(await outcomesOf(client)).toEqual([only]);
     await client('PATCH', `/v1/webhooks/${paused}`, { body: { status: 'enabled' } });
-    expect(await outcomesOf(client)).toEqual([{ delivered: 1, pending: 0, undelivered: 1 }]);
+    expect(await outcomesOf(client)).toEqual([only]);
+    await publish(client, changed({ revision: 2 }));
+    await service.settle();
+    expect(await outcomesOf(client)).toEqual([{ ...only, delivered: 2 }, only]);
+    await client('POST', `/v1/webhooks/${paused}/recover`, { body: { since: '2026-01-01T00:00:00Z' } });
+    await service.settle();
+    expect(await outcomesOf(client)).toEqual(Array(2).fill({ ...only, delivered: 2 }));
+  });
+
+  it('counts what a webhook missed before a person paused it, but not what waits for a retry then', async () => {
+    const { client, webhook } = await setUp();
+    await webhook(200);
+    const failing = await webhook(500);
+    await publish(client, changed());
+    await service.settle(); // disabled
+    await publish(client, changed({ revision: 2 })); // skipped
+    await service.settle();
+    await client('PATCH', `/v1/webhooks/${failing}`, { body: { status: 'enabled' } });
+    await publish(client, changed({ revision: 3 }));
+    await service.clock.advance(10_000);
+    const missed = { delivered: 1, pending: 0, undelivered: 1 };
+    expect(await outcomesOf(client)).toEqual([{ delivered: 1, pending: 1, undelivered: 0 }, missed, missed]);
+    await client('PATCH', `/v1/webhooks/${failing}`, { body: { status: 'disabled' } });
+    const uncounted = { delivered: 1, pending: 0, undelivered: 0 };
+    expect(await outcomesOf(client)).toEqual([uncounted, missed, missed]);
+    await service.settle(); // canceled
+    expect(await outcomesOf(client)).toEqual([uncounted, missed, missed]);
   });
 
   it('leaves out webhooks of another environment or project, and those that are newer or deleted', async () => {
