@@ -108,6 +108,7 @@ export class Delivery extends Construct {
       HOOKS: ['batch get', 'update'],
       EVENT: ['batch get'],
       HOOK: ['batch get', 'update'],
+      FIGURES: ['query'], // the number of events in an email
       AUDIT: ['put'],
       ...(lane === 'quick' && { RECOVERY: ['batch get', 'update'] }),
     });

@@ -11,6 +11,7 @@ import { slots } from './rate-limit-store.ts';
 import type { Recovering } from './recovery-consumers.ts';
 import { recoveries } from './recovery-store.ts';
 import type { Delivering, Notes } from './stages.ts';
+import { stats } from './stats-store.ts';
 import { type Deliveries, deliveries } from './store.ts';
 
 /** The messages of a batch share the stores, the queues and the rate limits. */
@@ -28,6 +29,7 @@ export function batches(backend: Backend, post: HttpPost): () => Batch {
     ...{ lane, clock, log, post, send },
     retry: retries(backend, lane, send),
     emails: projectEmails(backend),
+    backlogOf: stats(table).backlogOf,
     deliveries: deliveries(table),
     deliveryLog: deliveryLog(table),
     recoveries: recoveries(table),

@@ -15,6 +15,8 @@ export interface Failing {
   webhook: WebhookRecord;
   event: StoredEvent;
   attempts: readonly Attempt[];
+  /** How many events the endpoint has not received, including this one. Up to a minute old. */
+  unreceived: number;
 }
 
 interface Content {
@@ -116,7 +118,7 @@ const quote = (text: string): string => text.replace(/^/gm, '> ');
 const MAX_NAME = 60;
 
 /** The line of a summary about a webhook. Its link contains the id. */
-export function summaryLine({ webhook, attempts }: Failing, what: WebhookState): Line {
+export function summaryLine({ webhook, attempts, unreceived }: Failing, what: WebhookState): Line {
   const { id, environment, url, description } = webhook;
   const name =
     inert(
@@ -127,10 +129,15 @@ export function summaryLine({ webhook, attempts }: Failing, what: WebhookState):
   const last = attempts.at(-1);
   const since = last ? `, last attempt on ${emailTime(last.at)}` : '';
   const host = inert(new URL(url).host.slice(0, MAX_NAME));
-  return { text: `Webhook ${what}: ${name} (${environment}, ${host})${since}`, place: pageOf(webhook) };
+  return {
+    text: `Webhook ${what}: ${name} (${environment}, ${host}), ${eventsOf(unreceived)} not received${since}`,
+    place: pageOf(webhook),
+  };
 }
 
-function factsOf({ project }: EmailContext, { webhook, event, attempts }: Failing): Fact[] {
+const eventsOf = (count: number): string => (count === 1 ? '1 event' : `${count} events`);
+
+function factsOf({ project }: EmailContext, { webhook, event, attempts, unreceived }: Failing): Fact[] {
   const [first] = attempts;
   const last = attempts.at(-1);
   return [
@@ -139,6 +146,7 @@ function factsOf({ project }: EmailContext, { webhook, event, attempts }: Failin
     ['Webhook', webhook.id],
     ['Project', inert(project.name)],
     ['Environment', webhook.environment],
+    ['Not received', eventsOf(unreceived)],
     ['Event', event.id],
     ['Event type', event.type],
     ...(first && last ? factsOfAttempts(attempts.length, webhook.failingSince ?? first.at, last) : []),

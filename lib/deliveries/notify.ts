@@ -17,7 +17,7 @@ export async function emailOnce(what: WebhookState, found: Found, use: Notifying
   const claimed = await endpoints.claimEmail(what, webhook, message, clock());
   if (claimed !== 'claimed') return claimed;
   try {
-    await send(what, failingOf(what, found), use);
+    await send(what, await failingOf(what, found, use), use);
   } catch (error) {
     await endpoints.releaseEmail(what, webhook, message).catch(() => {}); // then the claim runs out
     throw error;
@@ -27,10 +27,15 @@ export async function emailOnce(what: WebhookState, found: Found, use: Notifying
 }
 
 /** The email about an overload shows no attempts, and the others show those of the run. */
-const failingOf = (what: WebhookState, { message, webhook, event, attempts }: Found): Failing => ({
-  ...{ webhook, event },
-  attempts: what === 'overloaded' ? [] : attempts.slice(-message.attempt),
-});
+async function failingOf(
+  what: WebhookState,
+  { message, webhook, event, attempts }: Found,
+  { backlogOf }: Notifying,
+): Promise<Failing> {
+  const { undelivered, retrying } = await backlogOf(webhook.id);
+  const attemptsOfRun = what === 'overloaded' ? [] : attempts.slice(-message.attempt);
+  return { webhook, event, attempts: attemptsOfRun, unreceived: Math.max(1, undelivered + retrying) };
+}
 
 /** Sends the email about a webhook, or leaves it to a summary. */
 async function send(what: WebhookState, failing: Failing, { emails, clock }: Notifying): Promise<void> {

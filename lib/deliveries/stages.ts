@@ -1,4 +1,5 @@
 import type { ProjectEmails } from '../emails/send.ts';
+import type { Backlog } from '../webhooks/condition.ts';
 import type { Attempt } from './attempt.ts';
 import type { Found, Remaining, Verdict } from './decide.ts';
 import type { Endpoints } from './endpoint-store.ts';
@@ -54,6 +55,8 @@ export type DeliverResult =
 export interface Notifying {
   readonly clock: () => number;
   readonly endpoints: Pick<Endpoints, 'claimEmail' | 'releaseEmail' | 'markEmailed'>;
+  /** Counts what an endpoint has not received. */
+  readonly backlogOf: (webhookId: string) => Promise<Backlog>;
   readonly emails: Pick<ProjectEmails, 'reserve' | 'dashboardUrl'> & {
     projects: Pick<ProjectEmails['projects'], 'get'>;
   };

@@ -33,8 +33,8 @@ const BUGS = {
   },
   'lib/deliveries/notify.ts': {
     'Every due warning is sent': [
-      'await send(what, failingOf(what, found), use);',
-      'await send(what, failingOf(what, found), use).catch(() => {});',
+      'await send(what, await failingOf(what, found, use), use);',
+      'await send(what, await failingOf(what, found, use), use).catch(() => {});',
       179,
     ],
   },

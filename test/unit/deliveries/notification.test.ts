@@ -21,7 +21,7 @@ const project = { id: 'prj_1', name: 'Acme <b>' };
 const to = ['ops@example.com', 'oncall@example.com'];
 const dashboardUrl = 'https://api.example.com/live/dashboard';
 const emailAbout = (what: WebhookState, more: Partial<Failing> = {}) =>
-  notificationOf({ project, dashboardUrl }, to, what, { webhook, event: event(), attempts, ...more });
+  notificationOf({ project, dashboardUrl }, to, what, { webhook, event: event(), attempts, unreceived: 39, ...more });
 
 const KINDS = ['failing', 'disabled', 'overloaded'] as const;
 
@@ -33,7 +33,8 @@ describe('an email', () => {
   it('has the environment and the outage of the webhook', () => {
     const { text } = of({});
     expect(text).toContain('\nFailing since: 31 Jan 2026, 11:59 UTC\n');
-    expect(text).toContain('\nEnvironment:   sandbox\n');
+    expect(text).toContain('\nEnvironment:   sandbox\nNot received:  39 events\n');
+    expect(of({ unreceived: 1 }).text).toContain('\nNot received:  1 event\n');
     expect(text).toContain(`${dashboardUrl}#/sandbox/webhooks/whk_1/deliveries/evt_1\n`);
   });
 
@@ -105,22 +106,24 @@ describe('the line of a summary', () => {
     ['a disabled webhook', 'disabled', attempts, ', last attempt on 31 Jan 2026, 12:06 UTC'],
     ['a webhook without attempts', 'disabled', [], ''],
   ] as const)('names %s', (_, what, made, last) => {
-    const line = summaryLine({ webhook, event: event(), attempts: made }, what);
+    const line = summaryLine({ webhook, event: event(), attempts: made, unreceived: 39 }, what);
     expect(line).toEqual({
-      text: `Webhook ${what}: whk_1 (sandbox, example·com)${last}`,
+      text: `Webhook ${what}: whk_1 (sandbox, example·com), 39 events not received${last}`,
       place: '/sandbox/webhooks/whk_1',
     });
   });
 
   it('names a webhook by its description', () => {
     const named = { ...webhook, description: 'Search v2.1' };
-    const { text } = summaryLine({ webhook: named, event: event(), attempts: [] }, 'disabled');
-    expect(text).toBe('Webhook disabled: Search v2·1 (sandbox, example·com)');
+    const { text } = summaryLine({ webhook: named, event: event(), attempts: [], unreceived: 1 }, 'disabled');
+    expect(text).toBe('Webhook disabled: Search v2·1 (sandbox, example·com), 1 event not received');
   });
 
   it('has a maximum length', () => {
     const long = { ...webhook, url: `https://${`${'x'.repeat(60)}.`.repeat(4)}com/`, description: 'x'.repeat(500) };
-    expect(summaryLine({ webhook: long, event: event(), attempts: [] }, 'failing').text.length).toBeLessThan(200);
+    expect(
+      summaryLine({ webhook: long, event: event(), attempts: [], unreceived: 1e9 }, 'failing').text.length,
+    ).toBeLessThan(200);
   });
 });
 

@@ -79,6 +79,24 @@ describe('the undelivered deliveries of a webhook', () => {
   });
 });
 
+it('the emails about a webhook say how many events it has not received', async () => {
+  const { path, publish } = await setUp();
+  const numbers = () => {
+    const own = service.emails.filter(({ text }) => text.includes(path.split('/').at(-1) as string));
+    return own.map(({ subject, text }) => [subject.split(':')[0], /Not received: +(.*)/.exec(text)?.[1]]);
+  };
+  await publish(3);
+  await service.clock.advance(30 * 60_000);
+  await publish(2);
+  await service.clock.advance(10 * 60_000);
+  expect(numbers()).toEqual([['Webhook failing', '5 events']]);
+  await service.settle();
+  expect(numbers()).toEqual([
+    ['Webhook failing', '5 events'],
+    ['Webhook disabled', '5 events'],
+  ]);
+});
+
 it('a recovery whose endpoint still fails reports that all of its deliveries failed, and a later success', async () => {
   const { client, endpoint, path, publish, recover } = await setUp(401);
   await publish(39);
