@@ -103,8 +103,8 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
   }
 
   /** Reads the items of a part of a batch: all of their members, or the keys and some members. */
-  const reader = (members?: readonly string[]) => async (Keys: ItemKey[]) => {
-    const request = { RequestItems: { [name]: { Keys, ConsistentRead: true, ...(members && projection(members)) } } };
+  const reader = (ConsistentRead: boolean, members?: readonly string[]) => async (Keys: ItemKey[]) => {
+    const request = { RequestItems: { [name]: { Keys, ConsistentRead, ...(members && projection(members)) } } };
     const { Responses, UnprocessedKeys } = await reading(() => documents.send(new BatchGetCommand(request)));
     const items: Item[] = (Responses?.[name] ?? []).map(withoutWriteId);
     return { items, unprocessed: (UnprocessedKeys?.[name]?.Keys ?? []) as ItemKey[] };
@@ -129,14 +129,17 @@ export function createTable(runtime: Pick<Runtime, 'variables' | 'client' | 'clo
     },
 
     /** Returns the item, `undefined` or an error for each key, with strong consistency. Keys can repeat. */
-    batchGetEach: (keys: readonly ItemKey[]) => batchGetEach(keys, reader(), pause),
+    batchGetEach: (keys: readonly ItemKey[]) => batchGetEach(keys, reader(true), pause),
+
+    /** Like `batchGetEach`, but throws if it cannot read a key. */
+    batchGet: async (keys: readonly ItemKey[]) => (await batchGetEach(keys, reader(true), pause)).map(requireRead),
 
     /**
-     * Like `batchGetEach`, but throws if it cannot read a key. With `members`, items have only their keys and these members. They
+     * The same for a list, eventually consistent at half the price. With `members`, items have only their keys and these members. They
      * cost the same, but large items are not sent and decoded.
      */
-    batchGet: async (keys: readonly ItemKey[], members?: readonly string[]) =>
-      (await batchGetEach(keys, reader(members), pause)).map(requireRead),
+    batchGetLate: async (keys: readonly ItemKey[], members?: readonly string[]) =>
+      (await batchGetEach(keys, reader(false, members), pause)).map(requireRead),
 
     /** Reads at most `most` pages of a query, each of at most 1 MB. */
     async queryPages(input: Query, most: number): Promise<QueryPage> {

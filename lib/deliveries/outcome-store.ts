@@ -21,7 +21,7 @@ export function outcomes(table: Table) {
       async of(events: readonly StoredEvent[]): Promise<EventOutcome[]> {
         const keys = events.flatMap((event) => webhooks.map(({ id }) => itemKey.delivery(id, event.id)));
         // A record has up to 100 KB, and the function has 512 MB.
-        const items = await table.batchGet(keys, ['status', 'reason']);
+        const items = await table.batchGetLate(keys, ['status', 'reason']);
         const now = table.now();
         return events.map((event, row) => {
           const statuses = webhooks.flatMap((webhook, column) => {

@@ -38,7 +38,7 @@ it.each<[string, before: object | undefined, write: (key: Key) => Write, after: 
 it('a batched read of some members returns these and the keys', async () => {
   const key = newItemKey();
   await table.write([put({ ...key, status: 'failed', attempts: ['large'] })]);
-  expect(await table.batchGet([newItemKey(), key], ['status'])).toEqual([undefined, { ...key, status: 'failed' }]);
+  expect(await table.batchGetLate([newItemKey(), key], ['status'])).toEqual([undefined, { ...key, status: 'failed' }]);
 });
 
 describe('a table', () => {

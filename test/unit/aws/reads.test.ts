@@ -7,7 +7,7 @@ import { deliveryLog } from '../../../lib/deliveries/log-store.ts';
 import { LAYOUT_KEY } from '../../../lib/deployment.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { eventStore } from '../../../lib/events/store.ts';
-import { newId, newSpace, now } from '../../memory/contracts/builders.ts';
+import { newId, newSpace, newStoredEvent, now } from '../../memory/contracts/builders.ts';
 import { memoryBackend } from '../../support/memory-table.ts';
 import { type Command, runtimeWith } from '../../support/runtime.ts';
 
@@ -97,6 +97,24 @@ it.each([
   const { table, queries } = createCounted();
   await list(table);
   expect(queries.reduce((sum, { Limit }) => sum + Limit, 0)).toBeGreaterThanOrEqual(4 * 50);
+});
+
+it('reads the events of a page at half the price, and those that are too new for it again', async () => {
+  const reads: unknown[] = [];
+  const { table } = memoryBackend({}, ({ name, input }) => {
+    if (name !== 'BatchGet') return undefined;
+    const { ConsistentRead, Keys } = input.RequestItems.table;
+    reads.push([ConsistentRead, Keys.length]);
+    return ConsistentRead ? undefined : { Responses: { table: [] } };
+  });
+  const event = newStoredEvent();
+  await eventStore(table).publish([event], []);
+  const { events } = await eventStore(table).list(event, { limit: 50 });
+  expect(events.map(({ id }) => id)).toEqual([event.id]);
+  expect(reads).toEqual([
+    [false, 1],
+    [true, 1],
+  ]);
 });
 
 it('needs one strongly consistent query for the events of a document', async () => {
