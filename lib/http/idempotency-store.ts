@@ -5,7 +5,7 @@ import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Write } from '../aws/writes.ts';
 import { allDone } from '../concurrency.ts';
 import { type Caller, ownerOf } from './caller.ts';
-import type { Problem } from './problems.ts';
+import { Problem } from './problems.ts';
 import { REPLAY_MS, RUNNING_MS, replayOrReject, type StoredResponse } from './replay.ts';
 import type { Request } from './request.ts';
 
@@ -15,8 +15,13 @@ import type { Request } from './request.ts';
 export interface RequestIdentity {
   id: string;
   startedAt: number;
-  /** Whether an earlier run of the request ended without a result. It may have done its work. */
+  /** Whether an earlier run of the request has ended. It may have done its work. */
   isRepeated: boolean;
+}
+
+/** A request that ended with a response that another run of it returns. */
+export interface RepeatableRequest {
+  repeated: RequestIdentity;
 }
 
 /**
@@ -70,7 +75,7 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
       { space, caller }: Pick<Request, 'space' | 'caller'>,
       key: string,
       fingerprint: string,
-    ): Promise<ReturnType<typeof lockOf> | StoredResponse | Problem> {
+    ): Promise<ReturnType<typeof lockOf> | StoredResponse | RepeatableRequest | Problem> {
       const item = itemKey.idempotency(space, scoped(caller, key));
       for (;;) {
         const now = clock();
@@ -80,7 +85,10 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
         const record = (await table.get(item)) as StoredRecord | undefined;
         if (!record || record.expiresAt <= now) continue; // it was deleted since
         const replay = replayOrReject(record, fingerprint, now);
-        if (replay) return 'status' in replay ? await assembled(item, replay, record) : replay;
+        if (replay instanceof Problem) return replay;
+        if (replay?.isRepeatable)
+          return { repeated: { id: record.runId, startedAt: record.startedAt, isRepeated: true } };
+        if (replay) return await assembled(item, replay, record);
         const takenOver = { ...record, owner };
         if (await take(item, takenOver, now, isUnfinished(record))) return lockOf(item, takenOver);
       }

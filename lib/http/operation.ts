@@ -50,6 +50,8 @@ export interface OperationResponse<Body = unknown> {
   /** Default: the operation's usual status. */
   status?: number;
   headers?: Record<string, string>;
+  /** Whether a repeated run of the request returns the same body, so that the idempotency record does not contain it. */
+  isRepeatable?: boolean;
 }
 
 /** A table of operations by their ids. */

@@ -16,6 +16,8 @@ export interface StoredResponse {
   status: number;
   body: string;
   headers: Record<string, string>;
+  /** Whether another run of the request returns the body, which is not stored. */
+  isRepeatable?: true;
 }
 
 /**
@@ -31,8 +33,9 @@ export function fingerprintOf(operationId: string, request: Request): string {
   return hash('sha256', JSON.stringify(content, sorted), 'base64url');
 }
 
-/** The response for a replay, in which members that are shown only once are `null`. */
-export function withoutSecrets(response: OperationResponse, operation: Operation): StoredResponse {
+/** What is stored for a replay. Members that are shown only once are `null`. */
+export function replayable(response: OperationResponse, operation: Operation): StoredResponse {
+  if (response.isRepeatable) return { ...storedResponse(response, operation), body: '', isRepeatable: true };
   if (operation.secrets.length === 0) return storedResponse(response, operation);
   const entries = Object.entries(response.body as object).map(([name, value]) =>
     operation.secrets.includes(name) ? [name, null] : [name, value],

@@ -9,7 +9,7 @@ import { API_HEADERS, CORS_HEADERS } from './headers.ts';
 import { type IdempotencyLock, idempotencyRecords, type RequestIdentity } from './idempotency-store.ts';
 import { isPublishing, type Operation, type OperationResponse, type OperationTable } from './operation.ts';
 import { invalid, OUTCOME_UNKNOWN, Problem, problemResult, routeNotFound, tooManyDeliveries } from './problems.ts';
-import { fingerprintOf, type StoredResponse, storedResponse, withoutSecrets } from './replay.ts';
+import { fingerprintOf, replayable, type StoredResponse, storedResponse } from './replay.ts';
 import { type BodyViolations, type OpenRequest, parseRequest, type Request } from './request.ts';
 import { allowsCrossOrigin, byRoute, callersText } from './route.ts';
 
@@ -88,12 +88,12 @@ export function serve<Table extends OperationTable>(
       return new Problem('insufficient_permissions', `Use ${callersText(operation)}.`);
     const publishAfterSeconds = caller?.publishAfterSeconds;
     // A repeated request gets the first response, even if its body is no longer valid, or the project has used up its budget since.
+    const handle = handlers[id] as unknown as Handler;
     const handler: Handler = async (request, idempotencyWrites, identity) => {
       const found = bodyViolations?.(request.json) ?? [];
       if (found.length > 0) return invalid(found);
       const isAdmitted = !publishAfterSeconds || identity?.isRepeated || !isPublishing(operation, request.body);
       if (!isAdmitted) return tooManyDeliveries(publishAfterSeconds);
-      const handle = handlers[id] as unknown as Handler;
       return handle(request, idempotencyWrites, identity);
     };
     const key = request.headers['idempotency-key'];
@@ -103,7 +103,11 @@ export function serve<Table extends OperationTable>(
     }
     const start = await idempotency.begin(request, key, fingerprintOf(id, request));
     if (start instanceof Problem) return start;
-    if ('status' in start) return { ...start, headers: { ...start.headers, 'Idempotency-Replayed': 'true' } };
+    if ('status' in start) return asReplayed(start);
+    if ('repeated' in start) {
+      const response = await handle(request, () => [], start.repeated);
+      return response instanceof Problem ? response : asReplayed(storedResponse(response, operation));
+    }
     return runOnce(handler, request, operation, start);
   }
 }
@@ -123,7 +127,7 @@ async function runOnce(
 ): Promise<StoredResponse | Problem> {
   let completed = false;
   const idempotencyWrites = (planned: OperationResponse): Write[] => {
-    const writes = run.completion(withoutSecrets(planned, operation));
+    const writes = run.completion(replayable(planned, operation));
     completed = writes !== null;
     return writes ?? [];
   };
@@ -133,13 +137,18 @@ async function runOnce(
       await run.release();
       return response;
     }
-    if (!completed) await run.finish(withoutSecrets(response, operation));
+    if (!completed) await run.finish(replayable(response, operation));
     return storedResponse(response, operation);
   } catch (error) {
     await run.abandon().catch(() => {}); // otherwise the key is released when the run counts as ended
     throw error;
   }
 }
+
+const asReplayed = (response: StoredResponse): StoredResponse => ({
+  ...response,
+  headers: { ...response.headers, 'Idempotency-Replayed': 'true' },
+});
 
 const proxyResult = ({ status, body, headers }: StoredResponse): APIGatewayProxyResult => ({
   statusCode: status,

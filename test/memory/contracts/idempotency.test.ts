@@ -1,7 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../lib/http/caller.ts';
-import { type IdempotencyLock, idempotencyRecords } from '../../../lib/http/idempotency-store.ts';
+import {
+  type IdempotencyLock,
+  idempotencyRecords,
+  type RepeatableRequest,
+} from '../../../lib/http/idempotency-store.ts';
 import { Problem } from '../../../lib/http/problems.ts';
 import { REPLAY_MS, RUNNING_MS, type StoredResponse } from '../../../lib/http/replay.ts';
 import type { Request } from '../../../lib/http/request.ts';
@@ -17,7 +21,7 @@ const response = (overrides: Partial<StoredResponse> = {}): StoredResponse => ({
 });
 
 /** Describes the result of `begin` in one word. */
-function wordFor(begun: IdempotencyLock | StoredResponse | Problem): string {
+function wordFor(begun: IdempotencyLock | StoredResponse | RepeatableRequest | Problem): string {
   if (begun instanceof Problem) return begun.code;
   return 'finish' in begun ? 'lock' : 'response';
 }
@@ -111,6 +115,16 @@ describe('idempotency', () => {
     const fresh = await lock(OVER);
     expect(fresh.startedAt).toBe(OVER);
     expect(fresh.id).not.toBe(first.id);
+  });
+
+  it('a response that another run returns is not stored, and such a run has the identity of the first one', async () => {
+    const { begin, at, lock } = requests();
+    const { id, startedAt, finish } = await lock();
+    await finish(response({ body: '', isRepeatable: true }));
+    for (const time of [now, ENDED])
+      expect(await begin(time)).toEqual({ repeated: { id, startedAt, isRepeated: true } });
+    expect(await at(now, 'other')).toBe(REUSED);
+    expect(await at(OVER)).toBe('lock');
   });
 
   it.each([

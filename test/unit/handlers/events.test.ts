@@ -153,6 +153,29 @@ describe('the events of a batch', () => {
     expect(log.map(({ event_id }) => event_id).reverse()).toEqual(published);
   });
 
+  it('are returned to a repeated request as they were stored, although no record contains them', async () => {
+    const client = await (await service.project()).client('live');
+    const occurred_at = new Date(service.clock.now() - 29 * 24 * 60 * 60 * 1000).toISOString();
+    const events = [{ ...deleted('a', 1), occurred_at }, deleted('b', 2)];
+    const headers = { 'Idempotency-Key': 'stored' };
+    const written: Record<string, string> = {};
+    service.faults.command = (name, input) => {
+      written[name] = (written[name] ?? '') + JSON.stringify(input);
+      return undefined;
+    };
+    const first = await client('POST', '/v1/events/batch', { body: { events }, headers });
+    expect(written.TransactWrite).toContain('document_key');
+    expect([written.Put, written.Update].join()).not.toContain('document_key');
+    delete written.TransactWrite;
+    service.clock.skip(23 * 60 * 60 * 1000);
+    const swapped = events.map((event) => Object.fromEntries(Object.entries(event).reverse()));
+    const again = await client('POST', '/v1/events/batch', { body: { events: swapped }, headers });
+    service.faults.command = () => undefined;
+    expect([again.status, again.text, written.TransactWrite]).toEqual([202, first.text, undefined]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(await all(client, '')).toHaveLength(2);
+  });
+
   it('have the same ids when the request is repeated', async () => {
     const client = await (await service.project()).client('live');
     const request = { body: { events: [changed(), changed()] }, headers: { 'Idempotency-Key': 'once' } };
