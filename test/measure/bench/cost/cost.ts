@@ -2,6 +2,7 @@ import { Template } from '../../../../infra/local/template.ts';
 import { billOf, idleBillOf, sum } from './bill.ts';
 import { usageOfConnection } from './connections.ts';
 import { usageOfEngine } from './engine.ts';
+import { usageOfPolls } from './polls.ts';
 import { type Scenario, usageOf } from './scenarios.ts';
 import { usageOfSync } from './sync.ts';
 import { scaled } from './usage.ts';
@@ -38,6 +39,11 @@ export async function measureCost(assembly: string) {
     name,
     rounded({ readUnits, writeUnits }),
   ]);
+  const polled = Object.entries(await usageOfPolls(assembly)).map(([name, poll]) => {
+    const { queries, readUnits } = poll;
+    const { sum: perMonth = 0 } = withSum(billOf(scaled(poll, POLLS_A_MONTH)));
+    return [name, { ...rounded({ queries, readUnits }), 'US dollars per month': perMonth }];
+  });
   return {
     'Usage of one published event, including its deliveries': usage,
     'US dollars per million events (for prices and assumed durations, see test/measure/bench/cost/prices.ts)': bill,
@@ -45,9 +51,13 @@ export async function measureCost(assembly: string) {
     'US dollars for 10,000 open connections per month': withSum(connected),
     'US dollars for a sync engine with 10,000 connections of an hour each, with one lease and the verification of their tokens, per month':
       withSum(engine),
+    'Queries and read units of a page of 100 or fewer entries, and the cost of a client that reads it every second, including API Gateway':
+      Object.fromEntries(polled),
     'Table units of a sync cycle over unchanged documents of 4 KB': Object.fromEntries(synced),
   };
 }
+
+const POLLS_A_MONTH = 30 * 24 * 60 * 60;
 
 const withSum = (lines: Record<string, number>) => rounded({ ...lines, sum: sum(lines) });
 

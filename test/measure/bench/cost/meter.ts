@@ -105,6 +105,7 @@ export class Meter {
       const { ConsumedCapacity = [] } = JSON.parse(String(response.body));
       const what = READS.has(request.action) ? 'readUnits' : 'writeUnits';
       for (const { CapacityUnits = 0 } of [ConsumedCapacity].flat()) this.usage[what] += CapacityUnits;
+      if (request.action === 'Query') this.usage.queries++;
       return response;
     };
   }

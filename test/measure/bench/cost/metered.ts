@@ -30,9 +30,11 @@ export async function startMetered(assembly: string, speed: number) {
     stack,
     meter,
     projectId,
-    /** Calls the API with an admin key. Throws if the request fails. */
-    async send(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<void> {
-      meter.request((await send(method, path, body, headers)).length, accessLogBytes);
+    /** Calls the API with an admin key, and returns the body of the response. Throws if the request fails. */
+    async send(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<string> {
+      const response = await send(method, path, body, headers);
+      meter.request(response.length, accessLogBytes);
+      return response;
     },
     /**
      * Waits until there was no work for half a second longer than the batching windows, because records in the stream are not

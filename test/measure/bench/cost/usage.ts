@@ -8,6 +8,8 @@ export const NOTHING = {
   gbSeconds: 0,
   writeUnits: 0,
   readUnits: 0,
+  /** Queries of the table and its indexes. */
+  queries: 0,
   /** 64 KB count as one. */
   sqsRequests: 0,
   schedules: 0,
