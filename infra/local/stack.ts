@@ -156,7 +156,15 @@ function createFunctions(
     },
     publish: monitoring.put,
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    spares: queueConsumersOf(template),
   };
   const resources = template.ofType<FunctionProperties>('AWS::Lambda::Function');
   return new Map(resources.map((resource) => [resource.id, new LocalFunction(resource, template, shared)]));
+}
+
+/** The functions whose batches can wait for a customer's endpoint. */
+function queueConsumersOf(template: Services['template']): Set<string> {
+  const mappings = template.ofType<MappingProperties & { FunctionName: string }>('AWS::Lambda::EventSourceMapping');
+  const ofQueues = mappings.filter(({ properties }) => properties.EventSourceArn.includes(':sqs:'));
+  return new Set(ofQueues.map(({ properties }) => properties.FunctionName));
 }

@@ -2,11 +2,15 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** How long to wait for a free environment before another one starts. A start takes about the same time. */
 const PATIENCE_MS = 250;
+/** How long after the last idle environment was taken a spare one starts. Most invocations end before. */
+const SPARE_AFTER_MS = 50;
 /** How long an idle environment is kept. */
 const IDLE_MS = 60_000;
 
 interface PoolOptions {
   maxSize: number;
+  /** Whether an idle environment is kept, so that no invocation waits for a start while others hang. */
+  keepsSpare?: boolean;
   start(): ExecutionEnvironment;
 }
 
@@ -23,6 +27,7 @@ export class EnvironmentPool {
   private readonly waiting: ((environment: ExecutionEnvironment) => void)[] = [];
   private freeAt = 0;
   private isGrowing = false;
+  private spare: NodeJS.Timeout | undefined;
   private isStopped = false;
 
   constructor(options: PoolOptions) {
@@ -36,6 +41,7 @@ export class EnvironmentPool {
     clearTimeout(last?.timer);
     const environment = last?.environment ?? new Promise<ExecutionEnvironment>((resolve) => this.waiting.push(resolve));
     if (!last) void this.grow();
+    if (this.options.keepsSpare && this.idle.length === 0) this.spareLater();
     return environment;
   }
 
@@ -45,6 +51,15 @@ export class EnvironmentPool {
     const next = this.waiting.shift();
     if (next) next(environment);
     else this.idle.push({ environment, timer: setTimeout(() => void environment.stop(), IDLE_MS) });
+  }
+
+  private spareLater(): void {
+    const { size } = this.all;
+    this.spare ??= setTimeout(() => {
+      this.spare = undefined;
+      const isNeeded = this.idle.length === 0 && this.all.size === size && size < this.options.maxSize;
+      if (isNeeded && !this.isStopped) void this.start();
+    }, SPARE_AFTER_MS);
   }
 
   /** Removes an environment that has ended. */
@@ -57,6 +72,7 @@ export class EnvironmentPool {
 
   async stop(): Promise<void> {
     this.isStopped = true;
+    clearTimeout(this.spare);
     await Promise.all([...this.all].map((environment) => environment.stop()));
   }
 

@@ -39,6 +39,8 @@ export interface LambdaOptions {
   publish: Publish;
   /** The maximum number of execution environments per function. More invocations wait for a free one. */
   concurrency: number;
+  /** The functions that keep a spare environment. */
+  spares?: ReadonlySet<string>;
 }
 
 /** A function of the template. It runs its bundled asset in one execution environment per concurrent invocation. */
@@ -65,7 +67,11 @@ export class LocalFunction {
       clock: options.clock.shared,
       compileCache: join(template.directory, 'compile-cache'),
     };
-    this.environments = new EnvironmentPool({ maxSize: options.concurrency, start: () => this.start() });
+    this.environments = new EnvironmentPool({
+      maxSize: options.concurrency,
+      keepsSpare: options.spares?.has(this.id) ?? false,
+      start: () => this.start(),
+    });
   }
 
   /** Returns the parsed response, or throws `FunctionError`. */

@@ -94,6 +94,37 @@ it('one environment starts at a time, and none for work that others can do', asy
   expect(start).toHaveBeenCalledTimes(1);
 });
 
+describe('a spare environment', () => {
+  /** A pool whose first invocation has started. */
+  async function createPool(options: { keepsSpare: boolean; maxSize?: number }) {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const start = vi.fn(() => ({ ready: Promise.resolve(), stop: async () => {} }) as unknown as ExecutionEnvironment);
+    const pool = new EnvironmentPool({ maxSize: 16, start, ...options });
+    return { pool, start, first: await pool.acquire() };
+  }
+
+  it('serves the next invocation without a wait while another one hangs, and is then replaced', async () => {
+    const { pool, start } = await createPool({ keepsSpare: true });
+    for (const running of [2, 3, 4]) {
+      await vi.advanceTimersByTimeAsync(50);
+      expect(start).toHaveBeenCalledTimes(running);
+      await pool.acquire(); // no timer runs until then
+    }
+  });
+
+  it.each([
+    ['for invocations that end soon', { keepsSpare: true }, true],
+    ['without the option', { keepsSpare: false }, false],
+    ['beyond the maximum', { keepsSpare: true, maxSize: 1 }, false],
+  ])('does not start %s', async (_, options, endsSoon) => {
+    const { pool, start, first } = await createPool(options);
+    if (endsSoon) pool.release(first);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(start).toHaveBeenCalledTimes(1);
+  });
+});
+
 it('an environment stops after a minute without use, and not during an invocation, for whose end others wait', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
