@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSecret } from '../../lib/webhooks/signing.ts';
-import { onPath, UserError } from '../user-error.ts';
+import { UserError } from '../user-error.ts';
 import type { Arguments } from './arguments.ts';
 import { assemble } from './assembly.ts';
 import { createDemo, type Demo } from './demo.ts';
 import { startDemoReceiver } from './demo-receiver.ts';
 import { openExclusively } from './exclusive-file.ts';
 import { createDirectory, openKept } from './kept.ts';
+import { openLog } from './log-file.ts';
 import { requireFreePort } from './ports.ts';
 import { defaultDatabase, startDatabase } from './services/database.ts';
 import { requireLayout } from './services/table.ts';
 import { type LocalStack, startStack } from './stack.ts';
+
+/** The bytes of each of two files with the output of the functions: about 100,000 events. */
+const LOG_BYTES = 128 * 1024 * 1024;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -43,9 +47,8 @@ export async function start(options: Arguments): Promise<void> {
   const secret = kept?.demo?.webhook_secret ?? generateSecret(randomBytes);
   const receiver = await startDemoReceiver(secret, receiverPort, (line) => say(`\n[receiver] ${line}`));
   const logFile = join(directory, 'functions.log');
-  const log = onPath(logFile, () => createWriteStream('', { fd: openSync(logFile, 'w') }));
-  log.on('error', () => {}); // a full disk does not end the stack
-  const output = (id: string, text: string) => log.write(text.replace(/^(?=.)/gm, `${id} `));
+  const log = openLog(logFile, LOG_BYTES);
+  const output = (id: string, text: string) => log(text.replace(/^(?=.)/gm, `${id} `));
   const stack = await startStack({
     assembly,
     databaseEndpoint,
