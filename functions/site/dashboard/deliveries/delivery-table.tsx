@@ -9,8 +9,7 @@ import { ShortTime } from '../components/time.tsx';
 import type { Delivery } from '../state/api.ts';
 import { useSession } from '../state/session.ts';
 import { type DeliveryList, openingOf } from './delivery-drawer.tsx';
-
-const REDELIVER = 'POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver';
+import { REDELIVER } from './repair.tsx';
 
 /** The time of an event, by which lists of deliveries are sorted. */
 export const eventTimeOf = (eventId: string): string => new Date(timeOf(eventId)).toISOString();

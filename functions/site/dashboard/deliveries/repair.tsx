@@ -5,7 +5,7 @@ import type { Delivery, Webhook } from '../state/api.ts';
 import { useSending } from '../state/hooks.ts';
 import { useSession } from '../state/session.ts';
 
-const REDELIVER = 'POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver';
+export const REDELIVER = 'POST /v1/webhooks/{id}/deliveries/{event_id}/redeliver';
 const RECOVER = 'POST /v1/webhooks/{id}/recover';
 
 interface RepairProps {
