@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { changed } from '../support/changed.ts';
-import { put } from '../support/documents.ts';
+import { openLink, put } from '../support/documents.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, deliveryOf, publish } from '../support/requests.ts';
 import { eventually, type Project, useService } from '../support/service.ts';
@@ -97,6 +97,13 @@ describe('every page', () => {
   it('fits a phone of 400 pixels, and has nothing that axe-core finds wrong, in both themes', async () => {
     expect.soft(await findingsOn(await dashboard.open())).toEqual([]);
     expect.soft(await findingsOn(await dashboard.open('/dashboard#/live/confirm-email/none'))).toEqual([]);
+    expect.soft(await findingsOn(await dashboard.open('/dashboard#session=x'))).toEqual([]);
+    const viewer = await dashboard.open(`/dashboard#session=${await openLink(project.admin, { role: 'viewer' })}`);
+    for (const place of ['/live', places['settings of a webhook'], '/live/keys']) {
+      await viewer.goto(`${service.stack.baseUrl}/dashboard#${place}`);
+      await settledAt(viewer);
+      expect.soft(await findingsOn(viewer), `${place} with a link`).toEqual([]);
+    }
     const page = await dashboard.signIn(project.adminKey);
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${service.stack.baseUrl}/dashboard#${place}`);
@@ -142,7 +149,7 @@ describe('every page', () => {
   it('has an icon for each section and status that does not change their accessible names', async () => {
     const page = await dashboard.signIn(project.adminKey, '/live/webhooks');
     const links = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
-    const names = ['Overview', 'Events', 'Webhooks', 'Keys', 'Tokens', 'Documents', 'Settings', 'Docs'];
+    const names = ['Overview', 'Events', 'Webhooks', 'Keys', 'Tokens', 'Documents', 'Links', 'Settings', 'Docs'];
     expect(await links.allTextContents()).toEqual(names);
     await page.locator('.badge').first().waitFor();
     for (const each of [...(await links.all()), ...(await page.locator('.badge').all())]) {

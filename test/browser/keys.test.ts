@@ -144,7 +144,15 @@ describe('signing in', () => {
     await heading(page, 'Not available with this key').waitFor();
     expect(await page.getByText('apply to both environments').count()).toBe(0);
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
-    expect(await sections.allTextContents()).toEqual(['Overview', 'Events', 'Webhooks', 'Tokens', 'Documents', 'Docs']);
+    expect(await sections.allTextContents()).toEqual([
+      'Overview',
+      'Events',
+      'Webhooks',
+      'Tokens',
+      'Documents',
+      'Links',
+      'Docs',
+    ]);
     expect(await page.getByRole('navigation', { name: 'Environment' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('Nothing needs attention.').waitFor();
