@@ -290,6 +290,11 @@ async function expectPage(name: string, place: string): Promise<void> {
     text.push(...requests, ...shown, ...(await announcementIn(page)));
     return shown;
   };
+  /** Closes a dialog that covers a button. */
+  const uncover = async (button: Locator) => {
+    const isCovered = (await isInDialog()) && !(await button.evaluate((each) => each.closest('dialog:not(.drawer)')));
+    if (isCovered) await page.keyboard.press('Escape');
+  };
   /** Presses a button. If that changes something, the first requests fail, and the button is pressed again. */
   const press = async (button: Locator, act: () => Promise<void>) => {
     next.failures = [500, 400];
@@ -298,6 +303,7 @@ async function expectPage(name: string, place: string): Promise<void> {
       await refresh();
       expect(await changes()).toEqual(shown);
       text.push('', '# Again');
+      await uncover(button);
       shown = await effectOf(() => button.click());
     }
     expect(await page.evaluate(() => document.activeElement?.tagName), text.slice(-9).join('\n')).not.toBe('BODY');

@@ -13,10 +13,13 @@ interface EndpointTest {
   problem?: Problem | undefined;
 }
 
-/** Sends one test event, and waits for its attempt. */
-export function useEndpointTest({ id, events }: Webhook): EndpointTest {
+/** Sends one test event when it is ready, and waits for its attempt. */
+export function useEndpointTest({ id, events }: Webhook, isReady: boolean): EndpointTest {
   const { call } = useSession();
-  const sent = useLoaded(id, () => call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type: events[0] } }));
+  const sent = useLoaded(`${id} ${isReady}`, async (): Promise<Result<{ event_id: string } | undefined>> => {
+    if (!isReady) return { value: undefined };
+    return call('POST /v1/webhooks/{id}/test', { path: { id }, body: { type: events[0] } });
+  });
   const event = sent.value?.event_id;
   const attempt = useLoaded(`${id} ${event}`, async (): Promise<Result<Attempt | undefined>> => {
     if (event === undefined) return { value: undefined };

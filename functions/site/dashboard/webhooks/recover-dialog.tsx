@@ -22,6 +22,8 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   const form = useForm<Values>({ since: '', until: '', types: [...EVENT_TYPES] });
   const read = useRead('GET /v1/webhooks/{id}/recover', { path: { id }, query: queryOf(form.value) });
   const last = read.value?.recovery ?? undefined;
+  const isKnown = useRef(false); // whether there is a running recovery, before another one is prepared
+  isKnown.current ||= read.value !== undefined || read.problem !== undefined;
   const shown = useRef<string | undefined>(undefined); // stays after its end
   if (last?.ended_at === null) shown.current ??= last.recovery_id;
   useRepeated(shown.current ? REFRESH_MS : null, read);
@@ -32,6 +34,7 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   return (
     <NewRecovery
       of={webhook}
+      isReady={isKnown.current}
       form={form}
       count={read.value ? recoveredText(read.value.count) : read.loading ? 'Counting…' : 'Their number is unknown.'}
       onDone={(recoveryId) => {
@@ -59,6 +62,8 @@ const queryOf = (values: Values): CountQuery => ({
 });
 
 interface NewProps extends DialogProps {
+  /** Whether the endpoint can be tested. */
+  isReady: boolean;
   form: ReturnType<typeof useForm<Values>>;
   /** How many deliveries it would send. */
   count: string;
@@ -66,11 +71,11 @@ interface NewProps extends DialogProps {
 }
 
 /** Asks for the deliveries of a recovery, and says whether the endpoint accepts them now. */
-function NewRecovery({ of: webhook, form: { value, field }, count, onDone, onClose }: NewProps) {
+function NewRecovery({ of: webhook, isReady, form: { value, field }, count, onDone, onClose }: NewProps) {
   const { call } = useSession();
   const { id } = webhook;
   const [isDisabled] = useState(webhook.status === 'disabled'); // the initial status, because the request enables the webhook first
-  const test = useEndpointTest(webhook);
+  const test = useEndpointTest(webhook, isReady);
   const isFailing = test.attempt !== undefined && !isSuccess(test.attempt);
   const name = isDisabled ? 'Enable and recover' : 'Recover';
   const body = {

@@ -68,7 +68,7 @@ function RecoveryResult({ of: id, recovery, onLeave }: Omit<ResultProps, 'onClos
           <Badge tone={tone}>{resultText(counts)}</Badge>
         </output>
       </p>
-      {counts.failed > 0 && <Failures key={counts.failed} of={id} onLeave={onLeave} />}
+      {counts.failed > 0 && <Failures of={id} count={counts.failed} onLeave={onLeave} />}
     </>
   );
 }
@@ -76,9 +76,9 @@ function RecoveryResult({ of: id, recovery, onLeave }: Omit<ResultProps, 'onClos
 /** The statuses after a failed attempt. */
 const FAILING: DeliveryStatus[] = ['retrying', 'failed'];
 
-function Failures({ of: id, onLeave }: { of: string; onLeave: () => void }) {
+function Failures({ of: id, count, onLeave }: { of: string; count: number; onLeave: () => void }) {
   const query = { status: FAILING, limit: '1' };
-  const latest = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query });
+  const latest = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query }, count);
   const attempt = latest.value?.data[0]?.attempts.at(-1);
   return (
     <p>
