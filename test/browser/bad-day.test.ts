@@ -4,7 +4,7 @@ import { changed } from '../support/changed.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWebhook, publish } from '../support/requests.ts';
 import { eventually, useService } from '../support/service.ts';
-import { fact, useDashboard } from './browser.ts';
+import { badge, fact, useDashboard } from './browser.ts';
 
 const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
@@ -81,6 +81,8 @@ describe('a document of yesterday that no webhook received', () => {
     await dialog(page).getByRole('link', { name: 'View the failed deliveries' }).click();
     await expect.poll(() => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').count()).toBe(3); // with the test event
 
+    expect(await fact(page, 'Undelivered now').locator('.badge.waiting').textContent()).toBe('2');
+
     // Repaired, it is delivered.
     failing.behave(200);
     await page.getByRole('button', { name: 'Enable and recover' }).click();
@@ -90,5 +92,13 @@ describe('a document of yesterday that no webhook received', () => {
     await dialog(page).getByRole('button', { name: 'Done' }).click();
     await page.getByLabel('Status').selectOption('');
     await expect.poll(() => page.locator('.badge.good', { hasText: 'succeeded' }).count()).toBe(3);
+    await page.getByText(/Last recovery, .*: 2 sent: 2 delivered, 0 failed\./).waitFor();
+    await expect.poll(() => fact(page, 'Undelivered now').textContent()).toBe('0 deliveries');
+    expect(await badge(page)).toBe('enabled'); // although most attempts of the day failed
+    await page.getByRole('link', { name: 'Overview' }).click();
+    // The other four webhooks, without what the paused one has chosen to miss.
+    await expect.poll(() => fact(page, 'Undelivered now').textContent()).toBe('8 deliveries, 2 while paused');
+    expect(await page.locator('.attention').getByText('Billing').count()).toBe(0);
+    expect(await page.locator('.attention .badge').allTextContents()).toEqual(Array(4).fill('disabled'));
   });
 });

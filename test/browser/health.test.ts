@@ -96,19 +96,25 @@ describe('the status of a webhook', () => {
     expect(await page.locator('.timeline [aria-current]').textContent()).toContain('Attempt 1');
   });
 
-  it('is unstable if many attempts of the last 24 hours fail although the last one succeeded', async () => {
-    const project = await service.project();
+  it('is unstable if many attempts of the last 24 hours failed and are not repaired, although the last one succeeded', async () => {
+    const { admin, adminKey } = await slow.project();
     let attempts = 0;
     const receiver = await startReceiver((response) => response.writeHead(attempts++ % 2 === 0 ? 500 : 200).end());
-    await createWebhook(project.admin, receiver.url);
-    const page = await dashboard.signIn(project.adminKey, '/live/tokens');
+    const { id } = await createWebhook(admin, receiver.url);
+    const page = await slowDashboard.signIn(adminKey, '/live/tokens');
     await page.clock.install();
-    await page.goto(`${service.stack.baseUrl}/dashboard#/live`);
+    await page.goto(`${slow.stack.baseUrl}/dashboard#/live`);
     await page.reload();
     await page.getByText('Nothing needs attention.').waitFor();
-    const events = Array.from({ length: 15 }, () => changed());
-    await project.admin('POST', '/v1/events/batch', { body: { events } });
-    await eventually(async () => (await project.admin('GET', '/v1/stats?group_by=at')).body.data[0]?.delivered === 15);
+    await admin('POST', '/v1/events/batch', { body: { events: Array.from({ length: 30 }, () => changed()) } });
+    await receiver.until(30);
+    receiver.behave(200);
+    await publish(admin);
+    const isWorking = async () => {
+      const { retrying, failing_since } = (await admin('GET', `/v1/webhooks/${id}`)).body;
+      return retrying === 15 && failing_since === null;
+    };
+    await eventually(isWorking);
     await page.clock.runFor(31_000); // the overview refreshes
     await page.getByText('unstable').waitFor();
     await page.getByRole('link', { name: 'View webhook' }).click();

@@ -8,6 +8,7 @@ import { isSilent, unconfirmedIn } from '../settings/unconfirmed.tsx';
 import { REASONS } from '../settings/undeliverable.tsx';
 import type { Key, ResponseOf, Webhook } from '../state/api.ts';
 import { shownOf, useRead, useSession } from '../state/session.ts';
+import { missedBy } from '../webhooks/backlog.tsx';
 import { isUnstable, type Summary, successRate } from '../webhooks/stats.ts';
 import { AFTER_FAILURE } from '../webhooks/trouble.tsx';
 import { webhookName } from '../webhooks/webhook-text.ts';
@@ -36,10 +37,11 @@ export function Attention({ webhooks, summaries, keys, project }: AttentionProps
   }, [limit]);
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === 'deliveries_failed');
   const failing = webhooks.filter(({ status, failing_since }) => status === 'enabled' && failing_since !== null);
-  const unstable = webhooks.flatMap((webhook) => {
-    const summary = summaries?.get(webhook.id);
-    const isWorking = webhook.status === 'enabled' && webhook.failing_since === null;
-    return isWorking && summary && isUnstable(summary) ? [{ webhook, summary }] : [];
+  const working = webhooks.filter((webhook) => webhook.status === 'enabled' && webhook.failing_since === null);
+  const missing = working.filter((webhook) => missedBy(webhook) > 0);
+  const unstable = working.flatMap((webhook) => {
+    const summary = missing.includes(webhook) ? undefined : summaries?.get(webhook.id);
+    return summary && isUnstable(webhook, summary) ? [{ webhook, summary }] : [];
   });
   const rows: RowProps[] = [
     ...disabled.map((webhook) => ({
@@ -62,6 +64,15 @@ export function Attention({ webhooks, summaries, keys, project }: AttentionProps
         </>
       ),
       action: 'View deliveries',
+    })),
+    ...missing.map((webhook) => ({
+      badge: <Warning>missed</Warning>,
+      name: webhookName(webhook),
+      to: ['webhooks', webhook.id],
+      query: { status: 'undelivered' },
+      cause: `${countText(missedBy(webhook))} not delivered · ${new URL(webhook.url).host}`,
+      time: null,
+      ...(canRecover ? { action: 'Recover', actionQuery: { recover: '1' } } : { action: 'View deliveries' }),
     })),
     ...unstable.map(({ webhook, summary }) => ({
       badge: <Warning>unstable</Warning>,
@@ -110,6 +121,8 @@ export function Attention({ webhooks, summaries, keys, project }: AttentionProps
   );
 }
 
+const countText = (count: number): string => (count === 1 ? '1 delivery' : `${count.toLocaleString()} deliveries`);
+
 const ago = (at: string) => (
   <>
     <Elapsed since={at} /> ago
@@ -117,13 +130,16 @@ const ago = (at: string) => (
 );
 
 /** The host and the outcome of the last failed attempt of the latest event. */
-function Cause({ of: { id, url } }: { of: Webhook }) {
+function Cause({ of: webhook }: { of: Webhook }) {
+  const { id, url } = webhook;
+  const missed = missedBy(webhook);
   const query = { status: [...AFTER_FAILURE], limit: '10' };
   const { value } = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query });
   const attempt = value?.data.find(({ attempts }) => attempts.length > 0)?.attempts.at(-1);
   return (
     <>
       {attempt && `${outcomeText(attempt)} · `}
+      {missed > 0 && `${countText(missed)} not delivered · `}
       {new URL(url).host}
     </>
   );

@@ -5,6 +5,7 @@ import { hasEnvironment, useKeys } from '../keys/keys.tsx';
 import { all, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { useProject, useSession } from '../state/session.ts';
+import { UndeliveredNow } from '../webhooks/backlog.tsx';
 import { Chart, PeriodChoice } from '../webhooks/chart.tsx';
 import { DeliveryStats } from '../webhooks/delivery-stats.tsx';
 import { isPaused, PERIODS, type PeriodName, readStats, readSummaries } from '../webhooks/stats.ts';
@@ -67,7 +68,9 @@ function Deliveries({ of: webhooks }: { of: readonly Webhook[] }) {
         <Await of={stats}>
           {(loaded) => (
             <>
-              <DeliveryStats of={loaded.total} />
+              <DeliveryStats of={loaded.total}>
+                <UndeliveredNow of={webhooks} />
+              </DeliveryStats>
               <Chart of={loaded} period={PERIODS[period]} />
             </>
           )}

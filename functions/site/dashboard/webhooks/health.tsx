@@ -6,8 +6,10 @@ import type { Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
+import { UndeliveredNow } from './backlog.tsx';
 import { Chart, PeriodChoice } from './chart.tsx';
 import { DeliveryStats } from './delivery-stats.tsx';
+import { LastRecovery } from './last-recovery.tsx';
 import { isPaused, PERIODS, type PeriodName, readStats } from './stats.ts';
 import { WebhookStatus } from './webhook-table.tsx';
 
@@ -44,7 +46,9 @@ export function Health({ of: webhook, version }: HealthProps) {
             )}
           </dd>
         </div>
+        <UndeliveredNow of={[webhook]} />
       </DeliveryStats>
+      <LastRecovery of={webhook.id} version={version} />
       <div class="small">
         <Await of={stats}>{(loaded) => <Chart of={loaded} period={PERIODS[period]} hrefOf={logOf} />}</Await>
       </div>

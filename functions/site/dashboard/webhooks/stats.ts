@@ -119,9 +119,16 @@ export function successShare({ counts: { delivered }, attemptsFailed }: Summary)
 const UNSTABLE_BELOW = 0.95;
 const UNSTABLE_ATTEMPTS = 20;
 
-/** Whether enough attempts failed to look into it, although each success ends an outage. */
-export function isUnstable(summary: Summary | undefined): boolean {
-  if (!summary || summary.counts.delivered + summary.attemptsFailed < UNSTABLE_ATTEMPTS) return false;
+/**
+ * Whether enough attempts of the last 24 hours failed to look into it, although each success ends an outage. A webhook whose endpoint has
+ * received everything is repaired.
+ */
+export function isUnstable(
+  { undelivered, retrying }: Pick<Webhook, 'undelivered' | 'retrying'>,
+  summary: Summary | undefined,
+): boolean {
+  if (undelivered + retrying === 0 || !summary || summary.counts.delivered + summary.attemptsFailed < UNSTABLE_ATTEMPTS)
+    return false;
   return (successShare(summary) ?? 1) < UNSTABLE_BELOW;
 }
 

@@ -5,6 +5,7 @@ import { BatchDialog } from '../components/batch-dialog.tsx';
 import { ChosenBar, type Column, Table } from '../components/table.tsx';
 import type { Webhook } from '../state/api.ts';
 import { useSession } from '../state/session.ts';
+import { Missed, missedBy } from './backlog.tsx';
 import { isUnstable, latencyText, type Summary, successRate } from './stats.ts';
 import { descriptionText, webhookName } from './webhook-text.ts';
 
@@ -17,9 +18,10 @@ interface StatusProps {
   summary?: Summary | undefined;
 }
 
-export function WebhookStatus({ of: { status, disabled_reason, failing_since }, summary }: StatusProps) {
+export function WebhookStatus({ of: webhook, summary }: StatusProps) {
+  const { status, disabled_reason, failing_since } = webhook;
   if (status === 'enabled' && failing_since !== null) return <Warning>failing</Warning>;
-  if (status === 'enabled' && isUnstable(summary)) return <Warning>unstable</Warning>;
+  if (status === 'enabled' && isUnstable(webhook, summary)) return <Warning>unstable</Warning>;
   if (status === 'enabled') return <Badge tone="good">enabled</Badge>;
   return disabled_reason === 'paused' ? <Badge tone="off">paused</Badge> : <Badge tone="bad">disabled</Badge>;
 }
@@ -71,6 +73,7 @@ export function WebhookTable({ webhooks, stats, onChange }: WebhookTableProps) {
         </span>
       ),
     ],
+    ['Undelivered', (webhook) => <Missed count={missedBy(webhook)} />, 'number'],
     ['Delivered, 24 h', ({ id }) => stat(id, (own) => (own?.counts.delivered ?? 0).toLocaleString()), 'number'],
     ['Success rate', ({ id }) => stat(id, (own) => (own ? successRate(own) : '–')), 'number'],
     ['p95', ({ id }) => stat(id, (own) => latencyText(own?.p95 ?? null)), 'number'],

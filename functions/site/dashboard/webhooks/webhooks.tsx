@@ -5,7 +5,8 @@ import { all, type Webhook } from '../state/api.ts';
 import { useLoaded, useRepeated } from '../state/hooks.ts';
 import { linkTo, replaceBy } from '../state/router.ts';
 import { useSession } from '../state/session.ts';
-import { isUnstable, PERIODS, readSummaries, type Summary, successShare } from './stats.ts';
+import { missedBy } from './backlog.tsx';
+import { isPaused, isUnstable, PERIODS, readSummaries, type Summary, successShare } from './stats.ts';
 import { type Stats, WebhookTable } from './webhook-table.tsx';
 
 const REFRESH_MS = 30_000;
@@ -13,10 +14,10 @@ const REFRESH_MS = 30_000;
 type Order = (a: Webhook, b: Webhook, stats: Stats) => number;
 
 /** Sorts webhooks that need attention first, with 0. */
-const urgencyOf = ({ status, disabled_reason, failing_since }: Webhook, summary: Summary | undefined): number => {
-  if (status === 'disabled') return disabled_reason === 'paused' ? 4 : 0;
-  if (failing_since !== null) return 1;
-  return isUnstable(summary) ? 2 : 3;
+const urgencyOf = (webhook: Webhook, summary: Summary | undefined): number => {
+  if (webhook.status === 'disabled') return isPaused(webhook) ? 4 : 0;
+  if (webhook.failing_since !== null) return 1;
+  return missedBy(webhook) > 0 || isUnstable(webhook, summary) ? 2 : 3;
 };
 const byUrl: Order = (a, b) => a.url.localeCompare(b.url, undefined, { numeric: true });
 const bySummary =

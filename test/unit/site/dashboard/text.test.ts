@@ -103,7 +103,10 @@ describe('the stats of a webhook', () => {
     [19, 1, false],
   ])('with %d successful and %d failed attempts are unstable: %s', (delivered, attemptsFailed, unstable) => {
     const counts = { delivered, failed: 0, unsent: 0, paused: 0 };
-    expect(isUnstable({ counts, attemptsFailed, p50: null, p95: null })).toBe(unstable);
+    const summary = { counts, attemptsFailed, p50: null, p95: null };
+    expect(isUnstable({ undelivered: 0, retrying: 1 }, summary)).toBe(unstable);
+    expect(isUnstable({ undelivered: 1, retrying: 0 }, summary)).toBe(unstable);
+    expect(isUnstable({ undelivered: 0, retrying: 0 }, summary)).toBe(false); // repaired
   });
 
   it('have latencies in milliseconds, and from a second in seconds', () => {
