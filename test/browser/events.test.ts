@@ -81,7 +81,20 @@ describe('an event', () => {
     await heading(page, 'Events').waitFor();
     await expect.poll(() => page.getByRole('table', { name: 'Events' }).locator('tbody tr').count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Open document' }).count()).toBe(0);
-    await page.getByLabel('Document key or event id').fill('org:acme:*');
+    for (const [text, count] of [
+      ['notes:*', 1],
+      ['notes:plan:*', 1],
+      ['note:*', 0],
+    ] as const) {
+      await page.getByLabel('Document key or event id').fill(text);
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.locator('main tbody tr').count()).toBe(count);
+    }
+    await page.getByLabel('Document key or event id').fill('notes');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'notes:*' }).click();
+    await expect.poll(() => page.locator('main tbody tr').count()).toBe(1);
+    await page.getByLabel('Document key or event id').fill('two words');
     await page.keyboard.press('Enter');
     await page.getByText('must be 1 to 16 segments').waitFor();
   });

@@ -37,8 +37,8 @@ export async function similarPlaces(text: string, known: readonly string[], find
 }
 
 /**
- * The keys that a text may mean: known ones that contain it, whole segments first, and the text after the starts of known ones, the most
- * frequent starts first.
+ * The keys that a text may mean: all after it, as a pattern, known ones that contain it, whole segments first, and the text after the starts
+ * of known ones, the most frequent starts first.
  */
 export function candidatesFor(text: string, known: readonly string[]): string[] {
   const wanted = text.replace(/[:*]+$/, '').toLowerCase();
@@ -52,7 +52,15 @@ export function candidatesFor(text: string, known: readonly string[]): string[] 
     .map(([start]) => `${start}:${text}`)
     .filter((key) => isDocumentKey(key) && !known.includes(key));
   const whole = containing.filter(isWhole).slice(0, MAX_SHOWN);
-  return [...whole, ...completed.slice(0, MAX_SHOWN), ...containing.filter((key) => !isWhole(key))];
+  const below = known.some((key) => key.toLowerCase().startsWith(`${wanted}:`))
+    ? [`${text.replace(/[:*]+$/, '')}:*`]
+    : [];
+  return [
+    ...below.filter((pattern) => pattern !== text),
+    ...whole,
+    ...completed.slice(0, MAX_SHOWN),
+    ...containing.filter((key) => !isWhole(key)),
+  ];
 }
 
 /** `a:b:c` → `a`, `a:b`. */

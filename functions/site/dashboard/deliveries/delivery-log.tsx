@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { DELIVERY_STATUSES, type DeliveryStatus, UNDELIVERED } from '../../../../lib/deliveries/retry-schedule.ts';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { Button, Panel } from '../components/basics.tsx';
+import { filterOf } from '../components/document-text.ts';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { KeyHint } from '../components/key-hint.tsx';
@@ -49,6 +50,7 @@ export function DeliveryLog({ webhook: { id }, query, version, onChange }: LogPr
   const loaded = useRead(LOG, options, version);
   const find: Find = async (key) => {
     const isSame = key === documentKey;
+    if (filterOf(key).prefix) return undefined; // a log has no filter by prefix
     if (isSame && !status && !type && !since && !until) return undefined;
     const kept = isSame ? {} : search;
     const { value } = await call(LOG, { path: { id }, query: { ...kept, document_key: key, limit: '1' } });

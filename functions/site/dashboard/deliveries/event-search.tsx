@@ -10,7 +10,7 @@ import { type Problem, serverNow } from '../state/api.ts';
 interface SearchProps {
   /** The current filter by document. An empty text shows all events. */
   text: string;
-  hint?: ComponentChildren;
+  placeholder?: string;
   period: Period;
   problem: Problem | undefined;
   onSearch: (text: string, period: Period) => void;
@@ -20,7 +20,7 @@ interface SearchProps {
 }
 
 /** Searches a list by document key and time. An event id opens its event. A custom period has fields that only it shows. */
-export function EventSearch({ text, hint, period, problem, onSearch, onEvent, children }: SearchProps) {
+export function EventSearch({ text, placeholder = '', period, problem, onSearch, onEvent, children }: SearchProps) {
   const [typed, setTyped] = useState(text);
   const [since, setSince] = useState(toLocal(period.since));
   const [until, setUntil] = useState(toLocal(period.until));
@@ -41,7 +41,7 @@ export function EventSearch({ text, hint, period, problem, onSearch, onEvent, ch
     <Form class="filters" role="search" onSubmit={search}>
       <Input
         label="Document key or event id"
-        hint={hint}
+        placeholder={placeholder}
         value={typed}
         onInput={setTyped}
         error={violationOf(problem, 'document_key') ?? violationOf(problem, 'prefix')}

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { Button, ButtonLink, Form, Link, PageTitle } from '../components/basics.tsx';
+import { filterOf } from '../components/document-text.ts';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Input } from '../components/field.tsx';
 import { KeyHint } from '../components/key-hint.tsx';
@@ -24,9 +25,10 @@ export function Documents({ query }: { query: URLSearchParams }) {
   const loaded = useRead('GET /v1/documents', { query: { limit: String(PAGE), prefix, cursor } });
   const at = (change: Record<string, string>) => linkTo(environment, ['documents'], change);
   const find: Find = async (key) => {
+    const wanted = filterOf(key).prefix || key;
     const documents =
-      key === prefix ? undefined : await call('GET /v1/documents', { query: { prefix: key, limit: '1' } });
-    if (documents?.value?.data.length) return { text: key, href: at({ prefix: key }) };
+      wanted === prefix ? undefined : await call('GET /v1/documents', { query: { prefix: wanted, limit: '1' } });
+    if (documents?.value?.data.length) return { text: key, href: at({ prefix: wanted }) };
     const events = await findEvents(call, environment)(key);
     return events && { ...events, text: `the events of ${key}` };
   };

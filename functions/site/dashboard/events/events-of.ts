@@ -2,7 +2,7 @@ import { timeOf } from '../../../../lib/id-time.ts';
 import type { Call, Delivery, EntryOf, QueryOf, Result } from '../state/api.ts';
 
 export type ListedEvent = EntryOf<'GET /v1/events'>;
-type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key'>;
+type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key' | 'prefix'>;
 
 /** Pages that are read at once. Further events are read one by one, because many others are between them. */
 const MAX_PAGES = 2;
@@ -16,7 +16,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export async function readEventsOf(
   call: Call,
   deliveries: readonly Delivery[],
-  { type, document_key }: Filter,
+  { type, document_key, prefix }: Filter,
 ): Promise<Result<ListedEvent[]>> {
   const [first, last] = [deliveries.at(0), deliveries.at(-1)];
   if (!first || !last) return { value: [] };
@@ -35,7 +35,7 @@ export async function readEventsOf(
     return { value: true };
   }
 
-  const whole = await read({ ...spanOf(first, last), type, document_key }, MAX_PAGES);
+  const whole = await read({ ...spanOf(first, last), type, document_key, prefix }, MAX_PAGES);
   if (whole.problem) return whole;
   const single = (delivery: Delivery) =>
     read({ ...spanOf(delivery, delivery), document_key: delivery.document_key ?? '' }, Number.POSITIVE_INFINITY);

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { EVENT_TYPES } from '../../../../lib/events/types.ts';
 import { ButtonLink, PageTitle } from '../components/basics.tsx';
+import { filterOf, textOfFilter } from '../components/document-text.ts';
 import { Await, Empty } from '../components/feedback.tsx';
 import { Select } from '../components/field.tsx';
 import { KeyHint } from '../components/key-hint.tsx';
@@ -19,19 +20,20 @@ import { PAGE, type Page, undeliveredEvents } from './undelivered.ts';
 /** The statuses of deliveries that a list of events can be filtered by. */
 const STATUSES = ['failed', 'retrying', 'canceled', 'skipped'] as const;
 
-type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key' | 'since' | 'until'>;
+type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key' | 'prefix' | 'since' | 'until'>;
 
 /** Events, newest first. The URL contains the search. An event id opens its event. */
 export function Events({ query }: { query: URLSearchParams }) {
   const { call, environment } = useSession();
   const { status, cursor, period, ...filter } = parametersOf(query, ...PARAMETERS);
   const { type, document_key: documentKey, since, until } = filter;
+  const text = textOfFilter(filter);
   const filters = { ...filter, period, status };
   const at = (change: Record<string, string>) => linkTo(environment, ['events'], { ...filters, ...change });
   const loaded = useEvents(filter as Filter, status, cursor);
   const others = { type, since, until };
   const find: Find = async (key) => {
-    if (key !== documentKey) return findEvents(call, environment, others as Filter, { ...others, period })(key);
+    if (key !== text) return findEvents(call, environment, others as Filter, { ...others, period })(key);
     if (!type && !since && !until && !status) return undefined;
     const place = await findEvents(call, environment)(key);
     return place && { ...place, text: `All events of ${key}` };
@@ -40,10 +42,11 @@ export function Events({ query }: { query: URLSearchParams }) {
     <>
       <PageTitle actions={documentKey && <OpenDocument key={documentKey} of={documentKey} />}>Events</PageTitle>
       <EventSearch
-        text={documentKey}
+        text={text}
+        placeholder="As org:acme:plan, or org:acme:*"
         period={{ period, since, until }}
         problem={loaded.problem}
-        onSearch={(key, chosen) => goTo(at({ document_key: key, ...chosen }))}
+        onSearch={(key, chosen) => goTo(at({ ...filterOf(key), ...chosen }))}
         onEvent={(id) => goTo(linkTo(environment, ['events', id]))}
       >
         <Select
@@ -65,8 +68,8 @@ export function Events({ query }: { query: URLSearchParams }) {
             {rows.length > 0 ? (
               <EventTable rows={rows} />
             ) : (
-              <NoEvents isFiltered={Boolean(type || documentKey || status || since || until)} hasOlder={next !== null}>
-                {documentKey && !next && <KeyHint key={documentKey} of={documentKey} find={find} />}
+              <NoEvents isFiltered={Boolean(type || text || status || since || until)} hasOlder={next !== null}>
+                {text && !next && <KeyHint key={text} of={text} find={find} />}
               </NoEvents>
             )}
             <Pager cursor={cursor} next={next} at={at} />
@@ -77,7 +80,7 @@ export function Events({ query }: { query: URLSearchParams }) {
   );
 }
 
-const PARAMETERS = ['status', 'cursor', 'type', 'document_key', 'period', 'since', 'until'] as const;
+const PARAMETERS = ['status', 'cursor', 'type', 'document_key', 'prefix', 'period', 'since', 'until'] as const;
 
 interface NoneProps {
   isFiltered: boolean;

@@ -1,8 +1,10 @@
+import { isUnder } from '../components/document-text.ts';
 import { all, type Call, type Delivery, type QueryOf, type Result, type Webhook } from '../state/api.ts';
 import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';
 import { type ListedEvent, readEventsOf } from './events-of.ts';
 
-type Filter = Pick<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'status' | 'type' | 'document_key' | 'since' | 'until'>;
+type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key' | 'prefix' | 'since' | 'until'> &
+  Pick<QueryOf<'GET /v1/webhooks/{id}/deliveries'>, 'status'>;
 
 /** The number of events of a page. */
 export const PAGE = 25;
@@ -27,16 +29,19 @@ interface Log {
  * because each log costs 16 queries. The stats that select them are at most a minute late.
  */
 export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Page>> {
+  const { prefix = '', ...ofLog } = filter;
   const found: Delivery[] = [];
   let logs: Log[] | undefined;
 
   async function fill(log: Log): Promise<Result<true>> {
     while (log.unused.length === 0 && log.cursor !== null) {
       const limit = filter.document_key ? '100' : '25'; // the log of a document is read whole
-      const query = { ...filter, limit, cursor: log.cursor };
+      const query = { ...ofLog, limit, cursor: log.cursor };
       const { value, problem } = await call('GET /v1/webhooks/{id}/deliveries', { path: { id: log.webhookId }, query });
       if (problem) return { problem };
-      log.unused = value.data.filter(({ test }) => !test);
+      log.unused = value.data.filter(
+        ({ test, document_key }) => !test && (prefix === '' || isUnder(prefix, document_key)),
+      );
       log.cursor = value.next_cursor;
     }
     return { value: true };

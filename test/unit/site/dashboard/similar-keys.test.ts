@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { filterOf, isUnder, textOfFilter } from '../../../../functions/site/dashboard/components/document-text.ts';
 import {
   candidatesFor,
   exactKeyText,
@@ -11,7 +12,7 @@ describe('the keys that a text may mean', () => {
   it.each([
     ['invoice-1207', ['org:invoice-1207', 'org:acme:invoice-1207', 'org:globex:invoice-1207']],
     ['acme:invoice-9', ['org:acme:invoice-9', 'org:acme:acme:invoice-9', 'org:globex:acme:invoice-9']],
-    ['org:acme', ['org:acme:invoice-1201', 'org:acme:invoice-12', 'org:acme:plan']],
+    ['org:acme', ['org:acme:*', 'org:acme:invoice-1201', 'org:acme:invoice-12', 'org:acme:plan']],
     ['ORG:ACME:PLAN', ['org:acme:plan']],
     ['old', ['notes:old-plan']],
     ['org:acme:*', ['org:acme:invoice-1201']],
@@ -41,4 +42,24 @@ it('gives a key of the project as an example, if there is one', () => {
     'A document key must match exactly, such as a:b.',
     'A document key must match exactly.',
   ]);
+});
+
+describe('a search text', () => {
+  it.each([
+    ['org:acme:plan', { document_key: 'org:acme:plan', prefix: '' }],
+    ['org:acme:*', { document_key: '', prefix: 'org:acme' }],
+    ['', { document_key: '', prefix: '' }],
+  ])('is a key or a prefix: %j', (text, filter) => {
+    expect(filterOf(text)).toEqual(filter);
+    expect(textOfFilter(filter)).toBe(text);
+  });
+
+  it.each([
+    ['org:acme', true],
+    ['org:acme:plan', true],
+    ['org:acmeplan', false],
+    [null, false],
+  ])('covers the documents whose first segments are its own: %s', (key, isCovered) => {
+    expect(isUnder('org:acme', key)).toBe(isCovered);
+  });
 });

@@ -1,0 +1,19 @@
+/** A filter by document. At most one of its members is not empty. */
+interface DocumentFilter {
+  document_key: string;
+  /** The first segments of keys. */
+  prefix: string;
+}
+
+const END = ':*';
+
+/** The filter of a search text: a key, or as in patterns, a prefix such as `org:acme:*`. */
+export const filterOf = (text: string): DocumentFilter =>
+  text.endsWith(END) ? { document_key: '', prefix: text.slice(0, -END.length) } : { document_key: text, prefix: '' };
+
+export const textOfFilter = ({ document_key, prefix }: DocumentFilter): string =>
+  prefix ? prefix + END : document_key;
+
+/** Whether a document is one of a prefix. */
+export const isUnder = (prefix: string, key: string | null): boolean =>
+  key === prefix || (key?.startsWith(`${prefix}:`) ?? false);
