@@ -37,7 +37,7 @@ export default defineConfig({
   test: {
     ...NATIVE_MODULES,
     include: ['test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'test/browser/**', 'test/measure/mutation/**', ...LONG],
+    exclude: ['**/node_modules/**', 'test/browser/**', 'test/cloud/**', 'test/measure/mutation/**', ...LONG],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
     isolate: false, // keeps loaded modules between files

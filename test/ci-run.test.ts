@@ -33,7 +33,7 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 
   it('passes if every check and suite of package.json does, and fails with any of them', () => {
     const { status, ran, last } = run();
-    expect([status, last]).toEqual([0, '11 passed, 0 failed']);
+    expect([status, last]).toEqual([0, '12 passed, 0 failed']);
     const checks = Object.keys(scripts).filter((name) => /^(test.*|typecheck|lint|synth)$/.test(name));
     for (const command of [
       'npm ci',
@@ -59,6 +59,7 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
     ['slow', ['go version', 'python3 -c import ensurepip']],
     ['database', ['java -version']],
     ['fuzz', ['python3 -c import ensurepip', 'python3 -m venv', 'pip install']],
+    ['cloud', ['python3 -c import ensurepip', 'python3 -m venv', 'pip install']],
   ])('prepares the languages that the tests of the part %s run', (part, expected) => {
     const prepared = run('', part).ran.filter((line) => !/^(npm|npx) /.test(line));
     expect(prepared).toEqual(expected.map((start) => expect.stringMatching(new RegExp(`^${start}`))));

@@ -18,7 +18,7 @@ describe('the workflows', () => {
   it('run every part of .ci/run on the oldest supported Node, the slow ones at night', () => {
     const [, parts = ''] = /^parts='(.+)'$/m.exec(readFileSync('.ci/run', 'utf8')) ?? [];
     expect([...partsOf(workflow), ...partsOf(nightly)].sort()).toEqual(parts.split(' ').sort());
-    expect(partsOf(nightly)).toEqual(['slow', 'fuzz']);
+    expect(partsOf(nightly)).toEqual(['slow', 'fuzz', 'cloud']);
     for (const text of [workflow, nightly]) {
       expect(text).toMatch(/^ +- run: .*\.ci\/run "\$PART"$/m);
       expect(`>=${/node-version: (\d+)/.exec(text)?.[1]}`).toBe(engines.node);

@@ -1,0 +1,20 @@
+// Moves the time of the functions like `sitecustomize.py` that of the emulator. They load this file with NODE_OPTIONS.
+import { openSync, readSync } from 'node:fs';
+
+const file = openSync(process.env.CLOCK_FILE, 'r');
+const bytes = Buffer.alloc(8);
+const RealDate = Date;
+
+function now() {
+  readSync(file, bytes, 0, 8, 0);
+  return RealDate.now() + bytes.readDoubleLE();
+}
+
+globalThis.Date = class extends RealDate {
+  constructor(...args) {
+    super(...(args.length === 0 ? [now()] : args));
+  }
+  static now() {
+    return now();
+  }
+};

@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest';
+import { stopAll } from '../support/after-file.ts';
+
+afterAll(stopAll);
