@@ -46,7 +46,13 @@ const KEY_ACTIONS: Readonly<Record<string, readonly string[]>> = {
 /** The resources that a customer-managed key encrypts, by logical id. */
 export function encryptedBy(template: Template): Map<string, string> {
   const keys = resourcesOf(template, 'AWS::KMS::Key').map(([id]) => id);
-  const types = ['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::DynamoDB::Table', 'AWS::SNS::Topic'];
+  const types = [
+    'AWS::SQS::Queue',
+    'AWS::S3::Bucket',
+    'AWS::DynamoDB::Table',
+    'AWS::SNS::Topic',
+    'AWS::Logs::LogGroup',
+  ];
   return new Map(
     types.flatMap((type) =>
       resourcesOf(template, type).flatMap(([id, properties]) => {

@@ -4,10 +4,10 @@ import { resourcesOf } from './resources.ts';
 import { domain, network, synth } from './synth.ts';
 
 /** The types of resources with contents of customers. */
-const STORES = ['AWS::DynamoDB::Table', 'AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::SNS::Topic'];
+const STORES = ['AWS::DynamoDB::Table', 'AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::SNS::Topic', 'AWS::Logs::LogGroup'];
 
 describe('a setting holds for every resource', () => {
-  it('encryption: every table, queue, bucket and topic has the key of the customer', () => {
+  it('encryption: every table, queue, bucket, topic and log group has the key of the customer', () => {
     const template = synth({ encryption: 'customer', alarms: { email: 'alarms@example.com' } });
     const ids = STORES.flatMap((type) => {
       const found = resourcesOf(template, type).map(([id]) => id);
