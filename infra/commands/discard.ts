@@ -1,7 +1,7 @@
 import {
   CloudFormationClient,
   DescribeStacksCommand,
-  paginateListStackResources,
+  paginateDescribeStackEvents,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 import {
@@ -34,10 +34,11 @@ CloudFormation keeps the table and protects the stack. The command rejects a sta
     const status = await statusOf(client, StackName);
     if (!FAILED.includes(status))
       throw new UserError(`The stack ${StackName} is ${status}. Only a failed first deployment can be discarded.`);
-    const tables: string[] = [];
-    for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
-      for (const { ResourceType, PhysicalResourceId = '' } of StackResourceSummaries)
-        if (ResourceType === 'AWS::DynamoDB::Table') tables.push(PhysicalResourceId);
+    // The events, because the resources of the stack do not have to include those that it kept.
+    const tables = new Set<string>();
+    for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client }, { StackName }))
+      for (const { ResourceType, PhysicalResourceId } of StackEvents)
+        if (ResourceType === 'AWS::DynamoDB::Table' && PhysicalResourceId) tables.add(PhysicalResourceId);
     for (const table of tables) if (await deleteEmptyTable(shell, table)) shell.print(`Deleted the table ${table}.\n`);
     await client.send(new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }));
     shell.print('To deploy again, run npx cdk deploy. It replaces the stack.\n');

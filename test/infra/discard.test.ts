@@ -20,7 +20,9 @@ async function discard({
   let looks = 0;
   const performers: Performers = {
     DescribeStacks: () => ({ Stacks: [{ StackStatus: status }] }),
-    ListStackResources: () => ({ StackResourceSummaries: [TABLE, { ResourceType: 'AWS::S3::Bucket' }] }),
+    DescribeStackEvents: () => ({
+      StackEvents: [TABLE, { ...TABLE, PhysicalResourceId: '' }, TABLE, { ...TABLE, ResourceType: 'AWS::S3::Bucket' }],
+    }),
     DescribeTable: () => ({
       Table: { DeletionProtectionEnabled: true, TableStatus: looks++ === 1 ? 'UPDATING' : 'ACTIVE' },
     }),
