@@ -1,5 +1,4 @@
 import type { ProjectEmails } from '../emails/send.ts';
-import type { Backlog } from '../webhooks/condition.ts';
 import type { Attempt } from './attempt.ts';
 import type { Found, Remaining, Verdict } from './decide.ts';
 import type { Endpoints } from './endpoint-store.ts';
@@ -7,6 +6,7 @@ import type { HttpPost } from './http-post.ts';
 import type { Retry, SendToLane } from './lane-queues.ts';
 import type { Lane } from './lanes.ts';
 import type { TakeSlot } from './rate-limit-store.ts';
+import type { Stats } from './stats-store.ts';
 import type { Deliveries } from './store.ts';
 
 /*
@@ -56,7 +56,7 @@ export interface Notifying {
   readonly clock: () => number;
   readonly endpoints: Pick<Endpoints, 'claimEmail' | 'releaseEmail' | 'markEmailed'>;
   /** Counts what an endpoint has not received. */
-  readonly backlogOf: (webhookId: string) => Promise<Backlog>;
+  readonly backlogOf: Stats['backlogOf'];
   readonly emails: Pick<ProjectEmails, 'reserve' | 'dashboardUrl'> & {
     projects: Pick<ProjectEmails['projects'], 'get'>;
   };

@@ -93,6 +93,8 @@ export function stats(table: Table) {
   }
 }
 
+export type Stats = ReturnType<typeof stats>;
+
 function countsIn(item: Item, names: ReadonlySet<string>): Counts {
   const counts: Record<string, number> = {};
   for (const name in item) if (names.has(name)) counts[name] = Number(item[name]);

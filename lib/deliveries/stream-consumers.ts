@@ -94,8 +94,9 @@ const eventOf = ({ dynamodb }: DynamoDBRecord): StoredEvent => toStoredEvent(str
 type WindowedStreamEvent = DynamoDBStreamEvent & { shardId?: string };
 
 /**
- * Counts what happened to deliveries and to the runs of recoveries, and what endpoints have not received. Lambda repeats a failed batch as a whole, and changes that are already counted are not added
- * twice. A change that cannot be read is reported and left out, because it would stop its shard.
+ * Counts what happened to deliveries and to the runs of recoveries, and what endpoints have not received. Lambda repeats a failed
+ * batch as a whole, and changes that are already counted are not added twice. A change that cannot be read is reported and left
+ * out, because it would stop its shard.
  */
 export function countConsumer({ table, log, reportFailure }: Backend) {
   const { add, addToRecovery, addToBacklog } = stats(table);

@@ -455,7 +455,7 @@ export class SimulatedService {
     const text = Body.Text.Data;
     const [, state] = /^Webhook (\w+): /.exec(Subject.Data) ?? [];
     const [, webhook] = /^Webhook: +(whk_\w+)/m.exec(text) ?? [];
-    const lines = text.matchAll(/^Webhook (failing|overloaded|disabled): [^]*?\/webhooks\/(whk_\w+)/gm); // of a summary
+    const lines = text.matchAll(/^Webhook (failing|overloaded|disabled): [\s\S]*?\/webhooks\/(whk_\w+)/gm); // of a summary
     for (const [, what, webhookId = ''] of [...lines, ...(state ? [['', state, webhook]] : [])])
       this.emails[what as keyof typeof this.emails].push(webhookId);
     return {};

@@ -113,7 +113,7 @@ describe('a 403', () => {
     const both = service.as(await mint(live, ['*'], ['read', 'write'], 60));
     const detail = async (answer: ReturnType<typeof read>) => (await answer).body.detail;
     expect(await detail(read('GET', '/v1/webhooks'))).toBe(
-      'Call GET /v1/webhooks with an admin, live, or test key. This credential is a key of type read.',
+      'Call GET /v1/webhooks with an admin, live, or test key, or a dashboard link with the role viewer or editor. This credential is a key of type read.',
     );
     expect(await detail(token('PUT', '/v1/documents/a', { body: { fields: {} } }))).toBe(
       'Call PUT /v1/documents/{key} with an admin, live, or test key, or a scoped token with write. This credential is a scoped token with read.',

@@ -117,6 +117,7 @@ describe('the log has only known fields, with ids of their kind and without cred
         const failing = [new Error(`${command} failed`)];
         scene.service.faults.aroundAll = ({ name }, act) =>
           name === command && failing.length > 0 ? Promise.reject(failing.pop()) : act();
+        await scene.service.settle().catch(() => {}); // Lambda repeats a failed batch of stats
       });
     }
   });
