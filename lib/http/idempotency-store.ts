@@ -3,7 +3,6 @@ import type { Backend } from '../aws/backend.ts';
 import { all, any, type Condition, is, isAbsent, isAtMost, isNew, put, remove, update } from '../aws/expressions.ts';
 import { type Item, type ItemKey, itemKey, timeToLive } from '../aws/items.ts';
 import type { Write } from '../aws/writes.ts';
-import { allDone } from '../concurrency.ts';
 import { type Caller, ownerOf } from './caller.ts';
 import { Problem } from './problems.ts';
 import { REPLAY_MS, RUNNING_MS, replayOrReject, type StoredResponse } from './replay.ts';
@@ -31,11 +30,8 @@ export interface RepeatableRequest {
 const scoped = (caller: Caller, key: string): string =>
   hash('sha256', caller.token || caller.session ? JSON.stringify([ownerOf(caller), key]) : key, 'base64url');
 
-/** Larger responses are stored in parts, because an item has at most 400 KB. */
+/** Larger responses are stored in parts, because an item has at most 400 KB. None has as much as a transaction, 4 MB. */
 const PART_LENGTH = 90_000;
-/** The most parts in the transaction that does the work, which has at most 4 MB. */
-const MAX_PARTS = 8;
-
 /** The record of an idempotency key. */
 interface StoredRecord {
   fingerprint: string;
@@ -121,16 +117,11 @@ export function idempotencyRecords({ table, clock, random }: Pick<Backend, 'tabl
       id: runId,
       startedAt,
       isRepeated: owner !== runId,
-      /** The writes that store the response, for the transaction that does the work; `null` if the response is too large for it. */
-      completion(response: StoredResponse): Write[] | null {
-        const writes = writesOf(response);
-        return writes.length > MAX_PARTS ? null : writes;
-      },
+      /** The writes that store the response, for the transaction that does the work. */
+      completion: writesOf,
       /** Stores the response separately. */
       async finish(response: StoredResponse): Promise<void> {
-        const writes = writesOf(response);
-        await allDone(writes.slice(0, -1).map((write) => table.write([write])));
-        await table.write(writes.slice(-1));
+        await table.write(writesOf(response));
       },
       /** Releases the key after a request without an effect. */
       async release(): Promise<void> {

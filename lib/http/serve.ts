@@ -127,9 +127,8 @@ async function runOnce(
 ): Promise<StoredResponse | Problem> {
   let completed = false;
   const idempotencyWrites = (planned: OperationResponse): Write[] => {
-    const writes = run.completion(replayable(planned, operation));
-    completed = writes !== null;
-    return writes ?? [];
+    completed = true;
+    return run.completion(replayable(planned, operation));
   };
   try {
     const response = await handler(request, idempotencyWrites, run);
