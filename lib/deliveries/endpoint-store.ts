@@ -19,7 +19,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { derivedFrom } from '../ids.ts';
 import type { Space } from '../space.ts';
 import { toWebhook } from '../webhooks/store.ts';
-import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/webhook-emails.ts';
+import { EMAIL_MEMBERS, type WebhookState, withoutEmail } from '../webhooks/email-state.ts';
 import type { Attempt } from './attempt.ts';
 import { isEmailPending } from './decide.ts';
 import type { Pace } from './lanes.ts';

@@ -1,8 +1,8 @@
 import { recipientsOf } from '../projects/recipients.ts';
-import type { WebhookState } from '../webhooks/webhook-emails.ts';
+import type { WebhookState } from '../webhooks/email-state.ts';
 import type { Found } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
-import { type Failing, notificationOf, summaryLine } from './notification.ts';
+import { type Failing, notificationOf, summaryLine } from './webhook-email-text.ts';
 import type { Notifying } from './stages.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { SendToLane } from './lane-queues.ts';
 import type { DeliveryLog } from './log-store.ts';
 import { firstMessage, type RecoverMessage } from './messages.ts';
-import { stuckBefore } from './recovery.ts';
+import { stuckBefore } from './recovery-window.ts';
 import { isNextPending, pageMessage, pageTaskOf, type RecoveryRecord } from './recovery-record.ts';
 import type { Recoveries } from './recovery-store.ts';
 

@@ -6,7 +6,7 @@ import type { Handlers } from '../http/serve.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { deliveryLog } from './log-store.ts';
-import { stuckBefore, windowOf } from './recovery.ts';
+import { stuckBefore, windowOf } from './recovery-window.ts';
 import { isReversed, REVERSED, type recoveryOperations } from './recovery-operations.ts';
 import {
   type Hindrance,

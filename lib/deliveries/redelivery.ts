@@ -1,6 +1,6 @@
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { DeliveryRecord } from './record.ts';
-import { stuckBefore } from './recovery.ts';
+import { stuckBefore } from './recovery-window.ts';
 import { isUnderWay } from './retry-schedule.ts';
 
 /** The next run of a delivery, or why it cannot start. */

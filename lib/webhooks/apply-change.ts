@@ -8,7 +8,7 @@ import type { Space } from '../space.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import { webhooks } from './store.ts';
 import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
-import { withoutEmail } from './webhook-emails.ts';
+import { withoutEmail } from './email-state.ts';
 
 /**
  * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that

@@ -10,7 +10,7 @@ import { SETTINGS } from '../../lib/aws/runtime.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../lib/deliveries/attempt.ts';
 import { CLAIM_MS } from '../../lib/deliveries/endpoint-store.ts';
 import { QUICK_WITHIN_MS, SLOW_AFTER_MS, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from '../../lib/deliveries/lanes.ts';
-import { STUCK_AFTER_MS } from '../../lib/deliveries/recovery.ts';
+import { STUCK_AFTER_MS } from '../../lib/deliveries/recovery-window.ts';
 import { RECOVERY_DELAY_SECONDS, STALLED_AFTER_MS, STARTING_MS } from '../../lib/deliveries/recovery-record.ts';
 import { MAX_QUEUE_DELAY_SECONDS, RETRY_DELAYS_SECONDS } from '../../lib/deliveries/retry-schedule.ts';
 import { MAX_LEASE_SECONDS } from '../../lib/documents/connections.ts';

@@ -9,7 +9,7 @@ import { toDelivery } from '../../../lib/deliveries/log-store.ts';
 import { isDelivery, type QueueMessage } from '../../../lib/deliveries/messages.ts';
 import { MAX_WAIT_MS } from '../../../lib/deliveries/rate-limit.ts';
 import type { DeliveryRecord } from '../../../lib/deliveries/record.ts';
-import { isRecoverable } from '../../../lib/deliveries/recovery.ts';
+import { isRecoverable } from '../../../lib/deliveries/recovery-window.ts';
 import { BY_STATUS } from '../../../lib/deployment.ts';
 import { generateKey } from '../../../lib/keys/key.ts';
 import { putFirstKey } from '../../../lib/keys/store.ts';

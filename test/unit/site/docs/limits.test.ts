@@ -19,7 +19,7 @@ import {
   SUSPECT_AFTER_MS,
 } from '../../../../lib/deliveries/lanes.ts';
 import { BURST_MS, MAX_PER_SECOND, MAX_WAIT_MS } from '../../../../lib/deliveries/rate-limit.ts';
-import { DEFAULT_PER_SECOND, STUCK_AFTER_MS } from '../../../../lib/deliveries/recovery.ts';
+import { DEFAULT_PER_SECOND, STUCK_AFTER_MS } from '../../../../lib/deliveries/recovery-window.ts';
 import { RECOVERY_DELAY_SECONDS } from '../../../../lib/deliveries/recovery-record.ts';
 import {
   MAX_ATTEMPTS,

@@ -5,7 +5,7 @@ import { inert, inertSubject, inertUrl } from '../emails/inert.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { charactersOf } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import type { WebhookState } from '../webhooks/webhook-emails.ts';
+import type { WebhookState } from '../webhooks/email-state.ts';
 import type { Attempt } from './attempt.ts';
 import { failureText } from './failure-causes.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_SECONDS } from './retry-schedule.ts';

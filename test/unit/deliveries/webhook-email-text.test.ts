@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../lib/deliveries/attempt.ts';
-import { type Failing, notificationOf, summaryLine } from '../../../lib/deliveries/notification.ts';
-import type { WebhookState } from '../../../lib/webhooks/webhook-emails.ts';
+import { type Failing, notificationOf, summaryLine } from '../../../lib/deliveries/webhook-email-text.ts';
+import type { WebhookState } from '../../../lib/webhooks/email-state.ts';
 import { attempt, event, webhook as hook, now } from './builders.ts';
 
 const at = now;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { isRecoverable, stuckBefore, windowOf } from '../../../lib/deliveries/recovery.ts';
+import { isRecoverable, stuckBefore, windowOf } from '../../../lib/deliveries/recovery-window.ts';
 import {
   hindranceOf,
   pageMessage,
