@@ -5,7 +5,7 @@ import { type DeliveryContext, disablesWebhook, type Found, taskOf, verdictOn } 
 import { laneOf, overdueAfterMs, paceAfter, SUSPECT_AFTER_MS, SUSPECT_FOR_MS } from './lanes.ts';
 import { type DeliveryMessage, nextMessage } from './messages.ts';
 import { emailOnce } from './notify.ts';
-import { endsOutage, endsOverload, startsOutage, startsOverload, WARNED_ATTEMPT } from './outage.ts';
+import { endsOutage, endsOverload, isWarned, startsOutage, startsOverload } from './outage.ts';
 import { dueAfter, MAX_QUEUE_DELAY_SECONDS } from './retry-schedule.ts';
 import type { Delivering, DeliverResult, Made, Reason, Recorded } from './stages.ts';
 
@@ -159,8 +159,7 @@ async function finish(found: Found, remaining: Recorded['remaining'], use: Deliv
       await use.retry(nextMessage(message), remaining.due);
       const last = attempts.at(-1);
       if (last && startsOutage(webhook)) await use.endpoints.beginOutage(webhook, last.at);
-      const isWarned = message.attempt === WARNED_ATTEMPT;
-      if (isWarned && (await emailOnce('failing', found, use)) === 'busy') return 'again';
+      if (isWarned(message.attempt) && (await emailOnce('failing', found, use)) === 'busy') return 'again';
       await use.deliveries.markRetried(message);
       return 'done';
     }

@@ -13,8 +13,8 @@ import type { Table } from '../aws/table.ts';
 import type { Write } from '../aws/writes.ts';
 import { EVENT_RETENTION_MS } from '../events/event.ts';
 import { type DeliveryRecord, type RunId, surplusOf } from './record.ts';
-import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery-window.ts';
 import type { RecoveryPosition } from './recovery-record.ts';
+import { isRecoverable, RECOVERED_STATUSES, type RecoveryWindow } from './recovery-window.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
 
 /** The members of the key are not stored twice, because each byte is billed for 30 days. */

@@ -2,8 +2,8 @@ import { recipientsOf } from '../projects/recipients.ts';
 import type { WebhookState } from '../webhooks/email-state.ts';
 import type { Found } from './decide.ts';
 import type { Claim } from './endpoint-store.ts';
-import { type Failing, notificationOf, summaryLine } from './webhook-email-text.ts';
 import type { Notifying } from './stages.ts';
+import { type Failing, notificationOf, summaryLine } from './webhook-email-text.ts';
 
 /**
  * Sends an email about a webhook that two copies of a message must not both send: claim it → send it → mark it as sent. After a

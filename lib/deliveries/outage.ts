@@ -14,7 +14,10 @@ import type { DeliveryMessage } from './messages.ts';
  * The failed attempt after which the customer is warned, once per outage. The webhook is disabled two attempts and 14 hours
  * later.
  */
-export const WARNED_ATTEMPT = 4;
+const WARNED_ATTEMPT = 4;
+
+/** Whether the customer is warned after a failed attempt. */
+export const isWarned = (attempt: number): boolean => attempt === WARNED_ATTEMPT;
 
 /** Whether a failed attempt starts an outage. Test events have no retry, and only a retry asks. */
 export const startsOutage = ({ failingSince }: WebhookRecord): boolean => failingSince === undefined;

@@ -5,9 +5,9 @@ import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { SendToLane } from './lane-queues.ts';
 import type { DeliveryLog } from './log-store.ts';
 import { firstMessage, type RecoverMessage } from './messages.ts';
-import { stuckBefore } from './recovery-window.ts';
 import { isNextPending, pageMessage, pageTaskOf, type RecoveryRecord } from './recovery-record.ts';
 import type { Recoveries } from './recovery-store.ts';
+import { stuckBefore } from './recovery-window.ts';
 
 /** Seconds from a page of a recovery to the next one. */
 const PAGE_SECONDS = 1;

@@ -6,7 +6,6 @@ import type { Handlers } from '../http/serve.ts';
 import { webhooks as webhooksIn } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { deliveryLog } from './log-store.ts';
-import { stuckBefore, windowOf } from './recovery-window.ts';
 import { isReversed, REVERSED, type recoveryOperations } from './recovery-operations.ts';
 import {
   type Hindrance,
@@ -17,6 +16,7 @@ import {
   recoveryResource,
 } from './recovery-record.ts';
 import { recoveries as recoveriesIn } from './recovery-store.ts';
+import { stuckBefore, windowOf } from './recovery-window.ts';
 import { recoveryStart } from './start-recovery.ts';
 
 const NOT_RECOVERABLE: Readonly<Record<Extract<Hindrance, string>, string>> = {

@@ -6,8 +6,8 @@ import { optional } from '../optional.ts';
 import { described, integer, oneOf, timestampInput, wholeNumber } from '../schema.ts';
 import { webhookParameter } from '../webhooks/webhook.ts';
 import { MAX_PER_SECOND } from './rate-limit.ts';
-import { DEFAULT_PER_SECOND } from './recovery-window.ts';
 import { RecoveryResource } from './recovery-record.ts';
+import { DEFAULT_PER_SECOND } from './recovery-window.ts';
 import { recoveryRoutes } from './routes.ts';
 
 const shared = {

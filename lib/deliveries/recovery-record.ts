@@ -4,7 +4,13 @@ import { type Random, sortableId } from '../ids.ts';
 import { described, iso, isoOrNull, resource, timestamp, wholeNumber } from '../schema.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import type { RecoverMessage } from './messages.ts';
-import { DEFAULT_PER_SECOND, type RecoveryWindow, type RequestedWindow, windowOf, windowStart } from './recovery-window.ts';
+import {
+  DEFAULT_PER_SECOND,
+  type RecoveryWindow,
+  type RequestedWindow,
+  windowOf,
+  windowStart,
+} from './recovery-window.ts';
 import type { DeliveryStatus } from './retry-schedule.ts';
 
 /** The position of a recovery, which processes one status after the other. */

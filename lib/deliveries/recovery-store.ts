@@ -7,8 +7,8 @@ import { toWebhook } from '../webhooks/store.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { endpoints } from './endpoint-store.ts';
 import type { RecoverMessage } from './messages.ts';
-import { windowStart } from './recovery-window.ts';
 import type { RecoveryContext, RecoveryPosition, RecoveryRecord } from './recovery-record.ts';
+import { windowStart } from './recovery-window.ts';
 
 const toRecovery = (item: Item): RecoveryRecord => item as unknown as RecoveryRecord;
 

@@ -5,10 +5,10 @@ import { optimistically } from '../concurrency.ts';
 import { notFound, type Problem } from '../http/problems.ts';
 import { changedMembers } from '../json.ts';
 import type { Space } from '../space.ts';
+import { withoutEmail } from './email-state.ts';
 import { normalizeUrl } from './endpoint-url.ts';
 import { webhooks } from './store.ts';
 import { DEFAULT_SETTINGS, type WebhookChange, type WebhookRecord } from './webhook.ts';
-import { withoutEmail } from './email-state.ts';
 
 /**
  * Sets the members of a webhook that differ from the stored ones, and repeats this after a concurrent change. A request that

@@ -22,8 +22,8 @@ import {
 import { ENVIRONMENTS, type Space } from '../space.ts';
 import { type Backlog, CONDITION, type DISABLED_REASONS } from './condition.ts';
 import { CustomHeaders, MAX_HEADERS, MAX_HEADERS_BYTES, masked } from './custom-headers.ts';
-import { type PreviousSecret, Secret, secretHint } from './signing.ts';
 import type { EmailState } from './email-state.ts';
+import { type PreviousSecret, Secret, secretHint } from './signing.ts';
 
 /** Per project and environment. */
 export const MAX_WEBHOOKS = 100;

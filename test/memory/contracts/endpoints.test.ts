@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../../lib/deliveries/endpoint-store.ts';
 import { type RunId, runKey } from '../../../lib/deliveries/record.ts';
+import type { WebhookState } from '../../../lib/webhooks/email-state.ts';
 import { webhooks } from '../../../lib/webhooks/store.ts';
 import type { WebhookRecord } from '../../../lib/webhooks/webhook.ts';
-import type { WebhookState } from '../../../lib/webhooks/email-state.ts';
 import { attempt } from '../../unit/deliveries/builders.ts';
 import { newDelivery, newStoredEvent, now, recordOf } from './builders.ts';
 import { newStore } from './stores.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { update } from '../../../lib/aws/expressions.ts';
 import { itemKey } from '../../../lib/aws/items.ts';
-import { isRecoverable, stuckBefore, windowOf } from '../../../lib/deliveries/recovery-window.ts';
 import {
   hindranceOf,
   pageMessage,
@@ -11,6 +10,7 @@ import {
   STARTING_MS,
 } from '../../../lib/deliveries/recovery-record.ts';
 import { recoveryTally } from '../../../lib/deliveries/recovery-tally.ts';
+import { isRecoverable, stuckBefore, windowOf } from '../../../lib/deliveries/recovery-window.ts';
 import { EVENT_RETENTION_MS } from '../../../lib/events/event.ts';
 import { derivedFrom, sortableId } from '../../../lib/ids.ts';
 import { iso } from '../../../lib/schema.ts';

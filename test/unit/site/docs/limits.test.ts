@@ -19,8 +19,8 @@ import {
   SUSPECT_AFTER_MS,
 } from '../../../../lib/deliveries/lanes.ts';
 import { BURST_MS, MAX_PER_SECOND, MAX_WAIT_MS } from '../../../../lib/deliveries/rate-limit.ts';
-import { DEFAULT_PER_SECOND, STUCK_AFTER_MS } from '../../../../lib/deliveries/recovery-window.ts';
 import { RECOVERY_DELAY_SECONDS } from '../../../../lib/deliveries/recovery-record.ts';
+import { DEFAULT_PER_SECOND, STUCK_AFTER_MS } from '../../../../lib/deliveries/recovery-window.ts';
 import {
   MAX_ATTEMPTS,
   MAX_QUEUE_DELAY_SECONDS,
