@@ -259,7 +259,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
   async function advance(ms: number): Promise<void> {
     const end = now + ms;
     await work(end);
-    now = end;
+    now = Math.max(now, end);
   }
 
   const as = (credential: string | null): Client => {
