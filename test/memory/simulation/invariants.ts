@@ -10,7 +10,7 @@ import type { RecoveryRecord } from '../../../lib/deliveries/recovery-record.ts'
 import { isUnderWay } from '../../../lib/deliveries/retry-schedule.ts';
 import type { ConnectionRecord } from '../../../lib/documents/connections.ts';
 import type { StoredEvent } from '../../../lib/events/event.ts';
-import { toStoredEvent } from '../../../lib/events/store.ts';
+import { keysOfEntry, toStoredEvent } from '../../../lib/events/store.ts';
 import { isLasting, type KeyRecord } from '../../../lib/keys/key.ts';
 import type { ProjectRecord } from '../../../lib/projects/project.ts';
 import { serviceSignature, standardSignature } from '../../../lib/webhooks/signing.ts';
@@ -317,6 +317,7 @@ export class Invariants {
           'An accepted event is stored',
           id,
         );
+      onLists(items);
       const webhooks = items.filter(({ pk }) => String(pk).startsWith('HOOKS#')) as unknown as WebhookRecord[];
       for (const webhook of webhooks) for (const event of events) this.onRest(webhook, event);
       this.onCounts(items, events, webhooks, promised);
@@ -728,6 +729,15 @@ function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
 const LOST_ONCE = 'A connection of an engine is lost once, unless it closed';
 
 /** A connection of an engine is lost at most once, exactly once if its lease ended with it, and never after it closed. */
+/** The entries of the index by type lead to all events, and to the document of each. */
+function onLists(items: readonly Item[]): void {
+  const textOf = ({ pk, sk, documentKey }: Item) => [pk, sk, documentKey].join(' ');
+  const listed = items.filter(({ byType }) => byType !== undefined).flatMap(keysOfEntry);
+  const stored = items.filter(({ pk }) => String(pk).startsWith('EVENT#'));
+  const [found, expected] = [listed.map(textOf).sort().join(), stored.map(textOf).sort().join()];
+  must(found === expected, 'Lists contain each event once', `${listed.length} of ${stored.length} events`);
+}
+
 function onEngines(items: readonly Item[], events: readonly StoredEvent[], { engineConnections }: Promised): void {
   const isOpen = items.some(({ pk, sk }) => String(pk).startsWith('ENGINE#') && String(sk).includes('#'));
   must(!isOpen, LOST_ONCE, 'one is still open');
