@@ -29,7 +29,7 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   useRepeated(shown.current ? REFRESH_MS : null, read);
   if (shown.current !== undefined) {
     const recovery = last?.recovery_id === shown.current ? last : undefined;
-    return <RecoveryDialog of={id} recovery={recovery} onClose={onClose} />;
+    return <RecoveryDialog of={webhook} recovery={recovery} onClose={onClose} />;
   }
   return (
     <NewRecovery

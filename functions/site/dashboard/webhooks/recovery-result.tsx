@@ -3,23 +3,22 @@ import { Badge, Button, Link } from '../components/basics.tsx';
 import { adviceOn, type DeliveryStatus, outcomeText } from '../components/deliveries.tsx';
 import { Dialog, Done } from '../components/dialog.tsx';
 import { Time } from '../components/time.tsx';
-import type { Recovery } from '../state/api.ts';
+import type { Recovery, Webhook } from '../state/api.ts';
 import { useRead, useSession } from '../state/session.ts';
 
 interface ResultProps {
-  /** The id of the webhook. */
-  of: string;
+  of: Pick<Webhook, 'id' | 'status'>;
   /** The recovery, once it is loaded. */
   recovery: Recovery | undefined;
   onClose: () => void;
 }
 
 /** Shows how many deliveries of a recovery were sent and how they ended, with a button that stops it. */
-export function RecoveryDialog({ of: id, recovery, onClose }: ResultProps) {
+export function RecoveryDialog({ of: webhook, recovery, onClose }: ResultProps) {
   const { call } = useSession();
   const results = (
     <>
-      <RecoveryResult of={id} recovery={recovery} onLeave={onClose} />
+      <RecoveryResult of={webhook} recovery={recovery} onLeave={onClose} />
       <p class="muted">
         {recovery?.ended_at ? (
           <>
@@ -45,7 +44,7 @@ export function RecoveryDialog({ of: id, recovery, onClose }: ResultProps) {
         isDialog
         kind="danger"
         action="Stop recovery"
-        act={() => call('DELETE /v1/webhooks/{id}/recover', { path: { id } })}
+        act={() => call('DELETE /v1/webhooks/{id}/recover', { path: { id: webhook.id } })}
         announcement="Recovery stopped."
         onDone={onClose}
         others={<Button onClick={onClose}>Close</Button>}
@@ -57,7 +56,7 @@ export function RecoveryDialog({ of: id, recovery, onClose }: ResultProps) {
 }
 
 /** What the endpoint received of a recovery. If deliveries failed, their last response and a link to them. */
-function RecoveryResult({ of: id, recovery, onLeave }: Omit<ResultProps, 'onClose'> & { onLeave: () => void }) {
+function RecoveryResult({ of: webhook, recovery, onLeave }: Omit<ResultProps, 'onClose'> & { onLeave: () => void }) {
   const counts = recovery ?? NOTHING;
   const isComplete = counts.sent > 0 && counts.delivered === counts.sent;
   const tone = counts.failed > 0 ? 'bad' : isComplete ? 'good' : 'waiting';
@@ -68,7 +67,7 @@ function RecoveryResult({ of: id, recovery, onLeave }: Omit<ResultProps, 'onClos
           <Badge tone={tone}>{resultText(counts)}</Badge>
         </output>
       </p>
-      {counts.failed > 0 && <Failures of={id} count={counts.failed} onLeave={onLeave} />}
+      {counts.failed > 0 && <Failures of={webhook} count={counts.failed} onLeave={onLeave} />}
     </>
   );
 }
@@ -76,7 +75,12 @@ function RecoveryResult({ of: id, recovery, onLeave }: Omit<ResultProps, 'onClos
 /** The statuses after a failed attempt. */
 const FAILING: DeliveryStatus[] = ['retrying', 'failed'];
 
-function Failures({ of: id, count, onLeave }: { of: string; count: number; onLeave: () => void }) {
+interface FailuresProps extends Pick<ResultProps, 'of'> {
+  count: number;
+  onLeave: () => void;
+}
+
+function Failures({ of: { id, status }, count, onLeave }: FailuresProps) {
   const query = { status: FAILING, limit: '1' };
   const latest = useRead('GET /v1/webhooks/{id}/deliveries', { path: { id }, query }, count);
   const attempt = latest.value?.data[0]?.attempts.at(-1);
@@ -87,7 +91,7 @@ function Failures({ of: id, count, onLeave }: { of: string; count: number; onLea
           The endpoint returned <strong>{outcomeText(attempt)}</strong>. {adviceOn(attempt)}{' '}
         </>
       )}
-      Failed deliveries are retried on schedule.{' '}
+      {status === 'enabled' ? 'Failed deliveries are retried on schedule.' : 'The webhook is disabled.'}{' '}
       <Link to={['webhooks', id]} query={{ status: 'undelivered' }} onClick={onLeave}>
         View the failed deliveries
       </Link>
