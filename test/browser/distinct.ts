@@ -69,7 +69,8 @@ function valueFor(schema: Schema, place: string, name: string, index: number): u
   const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
   const isOptional = isNullable || options.some(({ type }) => type === 'null');
   if (isOptional && !SECRETS.includes(name) && numberOf(`${at} ${index}`) % 3 === 0) return null;
-  if (options.length > 0) return valueFor(options[index % options.length], place, name, index);
+  const present = options.filter(({ type }) => type !== 'null');
+  if (present.length > 0) return valueFor(present[index % present.length], place, name, index);
   const type = isNullable ? schema.type[0] : schema.type;
   if (type === 'object') {
     const { properties = { [`Name-${number}`]: schema.additionalProperties } } = schema;

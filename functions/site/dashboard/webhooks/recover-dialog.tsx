@@ -4,7 +4,7 @@ import { isSuccess } from '../components/deliveries.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Choices, Input } from '../components/field.tsx';
 import { fromLocal } from '../components/time.tsx';
-import type { QueryOf } from '../state/api.ts';
+import type { QueryOf, Recovery } from '../state/api.ts';
 import { useForm, useRepeated } from '../state/hooks.ts';
 import { useRead, useSession } from '../state/session.ts';
 import { EndpointState, useEndpointTest } from './endpoint-test.tsx';
@@ -25,11 +25,12 @@ export function RecoverDialog({ of: webhook, onClose }: DialogProps) {
   const isKnown = useRef(false); // whether there is a running recovery, before another one is prepared
   isKnown.current ||= read.value !== undefined || read.problem !== undefined;
   const shown = useRef<string | undefined>(undefined); // stays after its end
+  const result = useRef<Recovery | undefined>(undefined); // stays if another recovery follows
   if (last?.ended_at === null) shown.current ??= last.recovery_id;
   useRepeated(shown.current ? REFRESH_MS : null, read);
   if (shown.current !== undefined) {
-    const recovery = last?.recovery_id === shown.current ? last : undefined;
-    return <RecoveryDialog of={webhook} recovery={recovery} onClose={onClose} />;
+    if (last?.recovery_id === shown.current) result.current = last;
+    return <RecoveryDialog of={webhook} recovery={result.current} onClose={onClose} />;
   }
   return (
     <NewRecovery
