@@ -53,7 +53,8 @@ function Deliveries({ of: webhooks }: { of: readonly Webhook[] }) {
   const { call, environment, can } = useSession();
   const [period, setPeriod] = useState<PeriodName>('24 hours');
   const pausedIds = webhooks.filter(isPaused).map(({ id }) => id);
-  const stats = useLoaded(`${environment} ${period}`, () => readStats(call, PERIODS[period], { pausedIds }));
+  const read = () => readStats(call, PERIODS[period], { pausedIds });
+  const stats = useLoaded(`${environment} ${period} ${pausedIds}`, read);
   useRepeated(REFRESH_MS, stats);
   const create = can('POST /v1/webhooks') && (
     <ButtonLink to={['webhooks', 'new']} kind="primary">
