@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/cloud/**/*.test.ts'],
     setupFiles: 'test/cloud/setup.ts',
     maxWorkers: 2,
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
   },
 });
