@@ -231,9 +231,9 @@ describe('the keyboard', () => {
     await tabTo('Webhooks');
     await press('Enter');
     await expect.poll(() => page.title()).toBe('Webhooks · Dashboard');
-    await tabTo('Create webhook');
+    await tabTo('Create Webhook');
     await press('Enter');
-    await expect.poll(() => page.title()).toBe('Create webhook · Dashboard');
+    await expect.poll(() => page.title()).toBe('Create Webhook · Dashboard');
     await press('Tab');
     await page.keyboard.type(receiver.url);
     await press('Tab', 'Space');

@@ -156,8 +156,8 @@ describe('signing in', () => {
     expect(await page.getByRole('navigation', { name: 'Environment' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('Nothing needs attention.').waitFor();
-    await page.getByRole('link', { name: 'Create webhook' }).click();
-    await heading(page, 'Create webhook').waitFor();
+    await page.getByRole('link', { name: 'Create Webhook' }).click();
+    await heading(page, 'Create Webhook').waitFor();
     expect(await page.evaluate(() => location.hash)).toBe(`#/${environment}/webhooks/new`);
     const { id } = await createWebhook(service.as(key), 'http://127.0.0.1:9/hook');
     await page.goto(`${service.stack.baseUrl}/dashboard#/${environment}/webhooks/${id}/settings`);

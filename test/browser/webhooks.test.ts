@@ -10,14 +10,14 @@ const service = useService({ speed: 20_000 });
 const dashboard = useDashboard(service);
 
 describe('a webhook', () => {
-  it('can be created with Create webhook, endpoint URL, events, save', async () => {
+  it('can be created with Create Webhook, endpoint URL, events, save', async () => {
     const project = await service.project();
     const live = await project.client('live');
     const receiver = await startReceiver();
 
-    // Open the project Dashboard, choose Create webhook, enter the endpoint URL, select events, save.
+    // Open the project Dashboard, choose Create Webhook, enter the endpoint URL, select events, save.
     const page = await dashboard.signIn(project.adminKey);
-    await page.getByRole('link', { name: 'Create webhook' }).click();
+    await page.getByRole('link', { name: 'Create Webhook' }).click();
     await page.getByLabel('Endpoint URL').fill(` ${receiver.url} `);
     await page.getByLabel('document.created').check();
     await page.getByLabel('document.deleted').check();
@@ -44,7 +44,7 @@ describe('a webhook', () => {
     await page.getByLabel('All events').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor();
-    for (const [place, title] of Object.entries({ keys: 'Keys', 'webhooks/new': 'Create webhook' })) {
+    for (const [place, title] of Object.entries({ keys: 'Keys', 'webhooks/new': 'Create Webhook' })) {
       await page.evaluate((hash) => location.replace(hash), `#/live/${place}`);
       await expect.poll(() => page.title()).toBe(`${title} · Dashboard`);
     }

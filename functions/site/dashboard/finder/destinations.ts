@@ -20,7 +20,7 @@ const PAGES: readonly (readonly [name: string, segments: readonly string[], quer
   ['Events', ['events']],
   ['Failed events', ['events'], { status: 'failed' }],
   ['Webhooks', ['webhooks']],
-  ['Create webhook', ['webhooks', 'new']],
+  ['Create Webhook', ['webhooks', 'new']],
   ['Keys', ['keys']],
   ['Generate key', ['keys', 'new']],
   ['Tokens', ['tokens']],

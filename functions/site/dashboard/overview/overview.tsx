@@ -58,7 +58,7 @@ function Deliveries({ of: webhooks }: { of: readonly Webhook[] }) {
   useRepeated(REFRESH_MS, stats);
   const create = can('POST /v1/webhooks') && (
     <ButtonLink to={['webhooks', 'new']} kind="primary">
-      Create webhook
+      Create Webhook
     </ButtonLink>
   );
   return (

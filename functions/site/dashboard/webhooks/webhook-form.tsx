@@ -45,7 +45,7 @@ export function NewWebhook() {
   };
   return (
     <>
-      <PageTitle>Create webhook</PageTitle>
+      <PageTitle>Create Webhook</PageTitle>
       <Panel>
         <ActionForm
           action="Save"

@@ -55,7 +55,7 @@ export function Webhooks({ query }: { query: URLSearchParams }) {
   useRepeated(REFRESH_MS, loaded, stats);
   const create = can('POST /v1/webhooks') && (
     <ButtonLink to={['webhooks', 'new']} kind="primary">
-      Create webhook
+      Create Webhook
     </ButtonLink>
   );
   return (
