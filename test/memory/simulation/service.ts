@@ -395,6 +395,7 @@ export class SimulatedService {
     this.filled.add(webhookId);
     const { now } = this.world;
     const Item = { ...itemKey.slots(webhookId), maxPerSecond, usedUntil: now, bookedUntil: now + MAX_WAIT_MS };
+    this.writer = undefined; // no process does this
     this.db.execute({ name: 'Put', input: { TableName: 'table', Item } });
   }
 
