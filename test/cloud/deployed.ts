@@ -45,7 +45,12 @@ export function useDeployment(settings: SettingsInput = {}) {
 }
 
 /** Creates a project with the command of an operator. */
-export async function createProject({ checkout }: Account, api: ServedApi, name = 'Acme', email = `${name}@example.com`) {
+export async function createProject(
+  { checkout }: Account,
+  api: ServedApi,
+  name = 'Acme',
+  email = `${name}@example.com`,
+) {
   const options = ['--stack', STACK, '--name', name, '--email', email];
   const created = await checkout.ops('projects', 'create', ...options);
   return projectOf(JSON.parse(created) as CreatedProject, (credential) => callerOf(api, credential));
