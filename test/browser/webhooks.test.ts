@@ -209,7 +209,7 @@ describe('a webhook', () => {
     await expect.poll(() => badge(page)).toBe('succeeded');
     expect(receiver.received[0]?.headers['x-service-test']).toBe('true');
     receiver.behave(500);
-    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('link', { name: receiver.url }).first().click();
     await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('A test event is not retried.').waitFor();
@@ -217,7 +217,7 @@ describe('a webhook', () => {
     await page.getByText('redelivery', { exact: true }).waitFor();
     expect(await page.getByRole('heading', { name: 'Schedule' }).count()).toBe(0);
     receiver.behave(200);
-    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('link', { name: receiver.url }).first().click();
     const test = page.getByRole('rowheader', { name: 'connection.lost test' }).first();
     const isOneLine = (cell: Element) => {
       const [link, mark] = [...cell.children].map((each) => each.getBoundingClientRect().bottom);
