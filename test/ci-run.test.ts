@@ -12,7 +12,7 @@ describe('.ci/run', () => {
 line="\${0##*/} $*"; echo "$line" >> "$LOG"; echo 'version "17'
 file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 [ -z "$file" ] || echo '{"numPassedTests":1,"numFailedTests":0,"testResults":[]}' > "$file"
-[[ "$line" != "python3 -m venv"* ]] || { mkdir -p "$3/bin"; cp "$0" "$3/bin/pip"; }
+[[ "$line" != "python3 -m venv"* ]] || { mkdir -p "$3/bin"; cp "$0" "$3/bin/pip"; cp "$0" "$3/bin/zizmor"; }
 [[ -z "$FAILING" || "$line" != "$FAILING"* ]]`;
 
   /** Runs the script with commands that do nothing, except that those with this beginning fail. */
@@ -33,12 +33,13 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
 
   it('passes if every check and suite of package.json does, and fails with any of them', () => {
     const { status, ran, last } = run();
-    expect([status, last]).toEqual([0, '12 passed, 0 failed']);
+    expect([status, last]).toEqual([0, '13 passed, 0 failed']);
     const checks = Object.keys(scripts).filter((name) => /^(test.*|typecheck|lint|synth)$/.test(name));
     for (const command of [
       'npm ci',
       ...checks.map((name) => `npm run ${name}`),
       'npx node test/measure/fuzz/main.ts',
+      'zizmor ',
     ]) {
       expect(
         ran.some((line) => line.startsWith(command)),
@@ -53,7 +54,7 @@ file=$(sed -n 's/.*--outputFile.json=\\([^ ]*\\).*/\\1/p' <<< "$line")
   });
 
   it.each([
-    ['check', []],
+    ['check', ['python3 -c import ensurepip', 'python3 -m venv', 'pip install', 'zizmor']],
     ['test', ['python3 -c import ensurepip', 'python3 -m venv', 'pip install']],
     ['long', ['java -version', 'go version', 'python3 -c import ensurepip', 'python3 -m venv', 'pip install']],
     ['slow', ['go version', 'python3 -c import ensurepip']],

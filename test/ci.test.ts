@@ -58,10 +58,7 @@ describe('the workflows', () => {
     ['ci.yml', workflow, [['contents: read']]],
     ['nightly.yml', nightly, [['contents: read'], ['issues: write']]],
     ['release.yml', release, [['contents: read'], ['contents: write', 'id-token: write', 'attestations: write']]],
-  ])('%s pins actions by commit, and has only the permissions it needs', (_, text, permissions) => {
-    const actions = [...text.matchAll(/uses: (.+)/g)].map(([, action]) => action);
-    expect(actions.length).toBeGreaterThan(0);
-    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  ])('%s has only the permissions it needs', (_, text, permissions) => {
     const blocks = [...text.matchAll(/^( *)permissions:\n((?:\1 +.+\n)+)/gm)].map(([, , lines = '']) =>
       lines
         .trim()
