@@ -36,7 +36,14 @@ export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
 // endpoint-url.ts returns the violations.
 const url = v.pipe(
   v.string('must be a string'),
-  v.metadata({ jsonSchema: { format: 'uri', maxLength: MAX_URL_LENGTH, examples: ['https://example.com/webhooks'] } }),
+  v.metadata({
+    jsonSchema: {
+      format: 'uri',
+      maxLength: MAX_URL_LENGTH,
+      pattern: '^[^#]*$',
+      examples: ['https://example.com/webhooks'],
+    },
+  }),
 );
 
 /** The members that a customer sets, as requests give them and as responses show them. */
