@@ -84,6 +84,6 @@ it.each(filesNamed('requirements.txt'))('pip accepts only the files with a hash 
   // Without a wheel, pip would run the build of a package with tools that no file names.
   const [requireHashes, onlyBinary, ...requirements] = lines;
   expect([requireHashes, onlyBinary]).toEqual(['--require-hashes', '--only-binary :all:']);
-  expect(requirements.length).toBeGreaterThan(5);
+  expect(requirements.length).toBeGreaterThan(0);
   for (const requirement of requirements) expect(requirement).toMatch(/^[\w-]+==[\w.]+( --hash=sha256:[0-9a-f]{64})+$/);
 });

@@ -15,7 +15,7 @@ export interface Stored {
   schedules: [string, State['schedules'] extends Map<string, infer Schedule> ? Schedule : never][];
 }
 
-const tableOf = ({ tablePrefix }: State) => `${tablePrefix}Table`;
+export const tableOf = ({ tablePrefix }: State) => `${tablePrefix}Table`;
 
 export async function readStored(state: State, work: Work, at: number): Promise<Stored> {
   const items = await itemsOf(databaseEndpoint(), tableOf(state));

@@ -10,6 +10,7 @@ import { eventually, FAST, request } from '../../../support/service.ts';
 import { startWatchedStack } from '../../../support/watched-stack.ts';
 import { readTemplate } from '../../local/gateway.ts';
 import { BETWEEN_STEPS_MS, during, startEndpoints } from './deployment.ts';
+import { changeIndexes } from './indexes.ts';
 import { keptResources } from './kept-resources.ts';
 import { consumersOf, failedStarts, mixed, resourcesOf } from './mixed.ts';
 import { extractRelease, type ReleaseSource, releases } from './release.ts';
@@ -161,6 +162,7 @@ describe.each(others.slice(-1))('release $version, which has another layout,', (
     const work = await during({ assembly: first, state, at: Date.now() }, (stack) => begin(stack, state, endpoints));
     const tableItems = async () => (await readStored(state, work, 0)).items;
     const before = await tableItems();
+    await changeIndexes(state, second);
     const stack = await startWatchedStack({ assembly: second, databaseEndpoint: databaseEndpoint(), state, ...FAST });
     try {
       const headers = { Authorization: `Bearer ${work.live}` };
