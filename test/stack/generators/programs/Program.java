@@ -28,7 +28,7 @@ class Program {
     SyncCycle cycle = new SyncCycle().nodeId("generated-client").pattern("org:acme:*");
     cycle.addPushItem(new SyncCyclePushInner(write.fields(Map.of("title", "New"))));
     SyncResult synced = new DocumentsAndSyncApi(client).sync(cycle, null);
-    EventPage page = eventsApi.listEvents(null, null, null, null, null, null, null, null);
+    EventPage page = eventsApi.listEvents(null, null, null, null, null, null, null, null, null);
 
     List<String> listed = new ArrayList<>();
     Set<String> types = new TreeSet<>();
