@@ -576,9 +576,13 @@ function onResponse({ method, resource }: Request, response: NonNullable<Respons
   if (!WITHOUT_EFFECT.includes(response.status)) return;
   const runs = all.filter(({ table }) => table === response.table);
   const ignored = ['IDEMPOTENCY', 'EMAILS', ...(response.status === 429 ? ['ENGINE'] : [])];
+  const own = runs.at(-1);
+  const end = own?.releasedAt ?? Number.POSITIVE_INFINITY;
   const written = isInProgress(response)
-    ? [...(runs.at(-1)?.written ?? [])]
-    : runs.flatMap((run) => [...run.written]).filter((kind) => !ignored.includes(kind));
+    ? [...(own?.written.keys() ?? [])]
+    : runs.flatMap((run) =>
+        [...run.written].flatMap(([kind, step]) => (step > end || ignored.includes(kind) ? [] : kind)),
+      );
   must(
     written.length === 0,
     'A request that took effect never returns 404, 409, 412 or 429',

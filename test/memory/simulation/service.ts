@@ -127,12 +127,20 @@ export class SimulatedService {
       ]),
     );
     this.tables = new Tables(world, (before, after, table) => {
-      this.writer?.written.add(String((after ?? before)?.pk).split('#')[0] ?? '');
+      this.noteWrite(before, after);
       const record = () => streamRecord(before, after, String(++this.sequence));
       if (hasWebhooks && !before && String(after?.pk).startsWith('EVENT#')) this.stream.append(record());
       if (after && String(after.pk).startsWith('HOOK#')) this.shardOf(after).append(record());
       this.onChange(before, after, table);
     });
+  }
+
+  private noteWrite(before: Item | undefined, after: Item | undefined): void {
+    if (!this.writer) return;
+    const { written } = this.writer;
+    const kind = String((after ?? before)?.pk).split('#')[0] ?? '';
+    if (!written.has(kind)) written.set(kind, this.world.steps);
+    if (kind === 'IDEMPOTENCY' && !after) this.writer.releasedAt ??= this.world.steps;
   }
 
   get db(): RecordedDynamoDb {

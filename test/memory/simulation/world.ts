@@ -27,8 +27,10 @@ export interface Process {
   records: readonly unknown[];
   /** The calls and waits of its environment that have not ended. It can wait for calls that an earlier invocation left behind. */
   pending: { count: number };
-  /** The kinds of items that it changed. */
-  written: Set<string>;
+  /** The kinds of items that it changed, and the step of the first change. */
+  written: Map<string, number>;
+  /** The step at which it released its idempotency key. A run that starts later is another request. */
+  releasedAt: number | undefined;
   /** The last times when it took tokens of the rate limit of each webhook, by its clock. */
   tokensAt: Map<string, number>;
   /** The number of the table that it uses. A restore replaces the table. */
@@ -161,7 +163,8 @@ export class World {
       posting: new Set(),
       records: [],
       pending: { count: 0 },
-      written: new Set(),
+      written: new Map(),
+      releasedAt: undefined,
       tokensAt: new Map(),
       table: 0,
     };
