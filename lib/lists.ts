@@ -11,9 +11,7 @@ export function examined<const Item extends v.GenericSchema>(item: Item, max = N
     const { value: input } = dataset;
     if (!Array.isArray(input)) return array['~run'](dataset, config);
     if (input.length > max) {
-      const tooLong = v
-        .maxLength(max, `must have at most ${max} entries`)
-        ['~run']({ typed: true, value: input }, config);
+      const tooLong = v.maxLength(max, tooManyText(max))['~run']({ typed: true, value: input }, config);
       return { ...tooLong, typed: false }; // no check may rely on items that were not validated
     }
     const value: unknown[] = [];
@@ -32,12 +30,14 @@ export function examined<const Item extends v.GenericSchema>(item: Item, max = N
   return { ...array, '~run': run as (typeof array)['~run'] };
 }
 
+const tooManyText = (max: number): string => `must have at most ${max} entries`;
+
 /** An array with `min` to `max` entries. */
 export const list = <const Item extends v.GenericSchema>(item: Item, min: 0 | 1, max: number) =>
   v.pipe(
     examined(item, max),
     v.minLength(min, 'must have at least 1 entry'),
-    v.maxLength(max, `must have at most ${max} entries`),
+    v.maxLength(max, tooManyText(max)), // for the JSON Schema
   );
 
 /** The same with texts that are distinct, or whose `identity` is. */

@@ -13,14 +13,14 @@ const manifest = JSON.parse(read('package.json'));
 const OF_CHECKOUT = manifest.engines.node.replace('>=', '');
 /** The Node.js of servers that import the npm package. */
 const OF_PACKAGE = found(/engines: \{ node: '>=([\d.]+)'/, 'infra/commands/package/build.ts');
-/** The Node.js of the user on a system for which npm has none. */
+/** The user's own Node.js, on a system for which npm has no Node.js package. */
 const OF_STACK = found(/MIN_MAJOR = (\d+)/, 'infra/require-install.cjs');
 const OF_LAMBDA = bundleOptions.target.replace('node', '');
 const OF_NPM = Object.entries<string>(manifest.optionalDependencies).flatMap(([name, version]) =>
   name.startsWith('node-') ? [String(Number.parseInt(version, 10))] : [],
 );
 
-/** What each text says about the oldest Node.js. Another text must not say anything about it. */
+/** The oldest Node.js versions that each text states, in order. No other text states one. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'README.md': [OF_CHECKOUT],
   'functions/site/docs/guides/local.md': [OF_CHECKOUT],
@@ -40,7 +40,7 @@ const texts = execFileSync('git', ['ls-files', '*.md', 'lib/*.ts', 'infra/*.ts',
   .map((path) => ({ path, text: read(path).replace(/\s+(?:\* )?/g, ' ') }));
 const versionsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, version]) => version);
 
-it('each text about the oldest Node.js states that of its part', () => {
+it('states the oldest Node.js of its part in each text', () => {
   const stated = texts.flatMap(({ path, text }) => {
     const versions = versionsIn(text, FLOOR);
     return versions.length === 0 ? [] : [[path, versions]];
@@ -48,7 +48,7 @@ it('each text about the oldest Node.js states that of its part', () => {
   expect(Object.fromEntries(stated)).toEqual(FLOORS);
 });
 
-it('no text names a Node.js that is none of this project', () => {
+it('names only Node.js versions that this project uses', () => {
   const known = new Set([OF_CHECKOUT, OF_PACKAGE, OF_STACK, OF_LAMBDA, ...OF_NPM]);
   const unknown = texts.flatMap(({ path, text }) =>
     versionsIn(text, MENTION)

@@ -16,10 +16,10 @@ import { UserError } from '../user-error.ts';
 import { command, type Shell } from './command.ts';
 import { STACK_OPTION } from './deployment.ts';
 
-/** The pause between two looks at a table that changes. */
+/** The pause between two checks of a table that is being updated. */
 const LOOK_MS = 2000;
-/** The states of a stack whose creation failed. */
-const FAILED = ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED'];
+/** The states of a stack whose creation failed, and which the CDK replaces. It continues a stack in `CREATE_FAILED`. */
+const FAILED = ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
 export const discard = command(
   {
@@ -33,7 +33,9 @@ CloudFormation keeps the table and protects the stack. The command rejects a sta
     const client = shell.client(CloudFormationClient);
     const status = await statusOf(client, StackName);
     if (!FAILED.includes(status))
-      throw new UserError(`The stack ${StackName} is ${status}. Only a failed first deployment can be discarded.`);
+      throw new UserError(
+        `The stack ${StackName} is ${status}. Only a first deployment that was rolled back can be discarded.`,
+      );
     // The events, because the resources of the stack do not have to include those that it kept.
     const tables = new Set<string>();
     for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client }, { StackName }))

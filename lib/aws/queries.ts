@@ -106,8 +106,8 @@ export interface MergedPage {
   /** The sort key after which the page starts. */
   after: string | undefined;
   /**
-   * Returns the items that an item of a partition stands for, itself and later ones. They sort before the next item of the
-   * partition.
+   * Returns the items that an item of a partition stands for: the item itself, and items with larger sort keys. All of them sort
+   * before the next larger item of the partition.
    */
   contents?: (item: Item) => Item[];
 }

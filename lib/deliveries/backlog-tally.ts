@@ -51,17 +51,13 @@ export function backlogTally(changes: readonly DeliveryChange[]): BacklogTally[]
 /** The backlog by events since the start of an hour. */
 export function backlogSince(days: readonly PeriodCounts[], sinceMs: number): Backlog {
   const since = periodStart('hour', sinceMs);
-  const sumOfState = (state: BacklogState): number => {
-    const sums = days.map(({ start, counts }) => {
-      const hours = HOURS.filter((hour) => start + hour * PERIOD_MS.hour >= since);
-      return hours.reduce((sum, hour) => sum + (counts[nameIn(state, hour)] ?? 0), 0);
-    });
-    // A restored table can lack the last counts.
-    return Math.max(
-      0,
-      sums.reduce((sum, each) => sum + each, 0),
-    );
-  };
+  const sumOfState = (state: BacklogState): number =>
+    days
+      .flatMap(({ start, counts }) =>
+        HOURS.filter((hour) => start + hour * PERIOD_MS.hour >= since).map((hour) => counts[nameIn(state, hour)] ?? 0),
+      )
+      // A restored table can lack the last counts of an hour, which must not reduce those of other hours.
+      .reduce((sum, count) => sum + Math.max(0, count), 0);
   const paused = sumOfState('paused');
   return { undelivered: sumOfState('missed') + paused, undelivered_paused: paused, retrying: sumOfState('retrying') };
 }

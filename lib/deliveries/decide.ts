@@ -2,7 +2,7 @@ import { isTest, type StoredEvent } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
 import { type Attempt, isSuccess } from './attempt.ts';
 import { isSlower, type Lane, laneOf } from './lanes.ts';
-import type { DeliveryMessage } from './messages.ts';
+import type { DeliveryMessage, SkipReason } from './messages.ts';
 import { type DeliveryRecord, type RunId, runKey } from './record.ts';
 import { type DeliveryReason, type Due, dueAfter, isUnderWay, retryAfter } from './retry-schedule.ts';
 
@@ -35,7 +35,7 @@ export type RunEnd =
   | { status: 'canceled' | 'skipped'; reason: DeliveryReason };
 
 /** Why a disabled webhook receives nothing: a person paused it, or failures disabled it. */
-export const skipReasonOf = ({ disabledReason }: Pick<WebhookRecord, 'disabledReason'>): 'paused' | 'disabled' =>
+export const skipReasonOf = ({ disabledReason }: Pick<WebhookRecord, 'disabledReason'>): SkipReason =>
   disabledReason === 'paused' ? 'paused' : 'disabled';
 
 /**

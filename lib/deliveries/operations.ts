@@ -18,15 +18,13 @@ const delivery = { ...webhook, parameters: { id: webhookParameter, event_id: eve
 
 const count = (meaning: string) => described(wholeNumber(), meaning);
 const counters = {
-  delivered: count(
-    'Deliveries that succeeded in this time. One that was missed before, and recovered, counts here too.',
-  ),
+  delivered: count('Deliveries that succeeded in this period, including recovered ones that were undelivered before.'),
   attempts_failed: count('Attempts that failed.'),
   failed: count(
-    'Deliveries whose last attempt failed in this time. Stats count what happened. `undelivered` of a webhook is what is left of it.',
+    'Deliveries that became `failed` in this period, because the last attempt failed or the event expired. Later successes do not change this count. The `undelivered` of a webhook counts what is undelivered now.',
   ),
-  skipped: count('Deliveries that were skipped in this time. Their `reason` says why.'),
-  canceled: count('Deliveries whose next attempt was canceled in this time. Their `reason` says why.'),
+  skipped: count('Deliveries that were skipped in this period. Their `reason` is the cause.'),
+  canceled: count('Deliveries whose next attempt was canceled in this period. Their `reason` is the cause.'),
 } satisfies Record<Counter, v.GenericSchema>;
 const percentile = (rank: string) =>
   described(

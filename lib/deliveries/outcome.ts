@@ -1,6 +1,5 @@
 import type { EventOutcome } from '../events/event.ts';
 import type { WebhookRecord } from '../webhooks/webhook.ts';
-import { skipReasonOf } from './decide.ts';
 import type { DeliveryRecord } from './record.ts';
 import { type DeliveryStatus, isUnderWay } from './retry-schedule.ts';
 
@@ -12,7 +11,7 @@ export function isCounted(
   { status, reason }: Pick<DeliveryRecord, 'status' | 'reason'>,
   webhook: Pick<WebhookRecord, 'status' | 'disabledReason'>,
 ): boolean {
-  const isPaused = webhook.status === 'disabled' && skipReasonOf(webhook) === 'paused';
+  const isPaused = webhook.status === 'disabled' && webhook.disabledReason === 'paused';
   return reason !== 'paused' && !(isPaused && isUnderWay(status));
 }
 

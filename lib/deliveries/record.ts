@@ -128,7 +128,7 @@ export const DeliveryResource = resource('Delivery', {
   url: described(v.nullable(v.string()), 'The URL of the last attempt; `null` before the first attempt.'),
   status: described(
     v.picklist(DELIVERY_STATUSES),
-    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook or the project did not allow the next attempt when it was due. `skipped`: the first attempt of the run was not made. `reason` has the cause of both. You can recover `failed`, `canceled` and `skipped` deliveries.',
+    '`pending`: no attempt has been made yet. `retrying`: the last attempt failed, and another is scheduled. `failed`: all attempts failed, or the event expired before the next attempt. `canceled`: the webhook was disabled, or the project suspended, when the next attempt was due. `skipped`: the webhook was disabled when the event occurred, the project was suspended before the first attempt, or the attempt would have waited too long because of `max_per_second`. For both, `reason` is the cause. You can recover `failed`, `canceled` and `skipped` deliveries.',
   ),
   reason: described(
     v.nullable(v.picklist(DELIVERY_REASONS)),

@@ -149,11 +149,11 @@ export const RecoveryResource = resource('Recovery', {
   ),
   until: described(timestamp, 'The end of the window.'),
   sent: count(
-    'Deliveries that the recovery started. This number and the next two are up to a minute late, and change also after the end of the recovery.',
+    'Deliveries that the recovery started. This number and the next two are up to a minute late, and also change after the recovery ends.',
   ),
   delivered: count('How many of them the endpoint has accepted.'),
   failed: count(
-    'How many of them the endpoint has not accepted: the last attempt failed, or the delivery was canceled or skipped. The service retries failed attempts on schedule. If a retry succeeds, the delivery moves from `failed` to `delivered`. The first attempt of the other ones is still to come.',
+    'How many of them the endpoint has not accepted: the last attempt failed, or the delivery was canceled or skipped. The service retries failed attempts on schedule. If a retry succeeds, the delivery moves from `failed` to `delivered`. The first attempt of the other deliveries has not been made yet.',
   ),
 });
 

@@ -25,10 +25,8 @@ export function recoveryTally(changes: readonly DeliveryChange[]): RecoveryTally
 
 /** How a change moves the counts. A run can record itself, so one change can be both its start and its result. */
 function countsOf({ before, after }: DeliveryChange): RecoveryCounts | null {
-  const [from, to] = [before, after].map((record) => resultOf(record, after.recovery)) as [
-    RecoveryCounts,
-    RecoveryCounts,
-  ];
+  const from = resultOf(before, after.recovery);
+  const to = resultOf(after, after.recovery);
   const counts = {
     sent: to.sent - from.sent,
     delivered: to.delivered - from.delivered,

@@ -125,7 +125,6 @@ export function countConsumer({ table, log, reportFailure }: Backend) {
     try {
       const change = changeOf(record);
       tally([change]);
-      backlogTally([change]);
       return [change];
     } catch (error) {
       reportFailure('stats.change_unreadable', { keys: record.dynamodb?.Keys }, error);

@@ -34,7 +34,7 @@ export const eventOperations = operationsOf(eventRoutes, {
       prefix: v.optional(
         described(
           KeyPrefix,
-          'Only events of the document with this key, and of documents whose keys start with this prefix and `:`. If few events have it, a page can have fewer events than `limit`.',
+          'Only events of the document with this key, and of documents whose keys start with this key and `:`. If few events match, a page can have fewer events than `limit`.',
         ),
       ),
       since: v.optional(described(timestampInput, 'Only events at this time or later.')),

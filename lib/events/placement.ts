@@ -1,5 +1,5 @@
 import { isDocumentKey } from '../documents/patterns.ts';
-import { bucketOf, type Random, randomDigits, sortableId, toDigits } from '../ids.ts';
+import { bucketOf, earliestId, type Random, randomDigits, toDigits } from '../ids.ts';
 
 /*
  * Where the events of a space are stored, and how two lists find them (decisions/016-lists-of-events.md):
@@ -33,7 +33,7 @@ export function newEventIds(data: readonly object[], atMs: number, random: Rando
     const place = toDigits(i, PLACE);
     // Events without a document are spread evenly.
     const partition = bucketOf(documentKeyIn(each) ?? `${publication}${place}`, PARTITIONS);
-    return sortableId('evt', atMs, random, `${publication}${place}${toDigits(partition, PARTITION)}`);
+    return `${earliestId('evt', atMs)}${publication}${place}${toDigits(partition, PARTITION)}`;
   });
 }
 

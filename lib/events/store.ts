@@ -67,7 +67,7 @@ export function eventStore(table: Table) {
       return item && toStoredEvent(item);
     },
 
-    /** Lists events. A page with a prefix or with types of a document can be short or empty before the end. */
+    /** Lists events. A page with a prefix, or of a document, can be short or empty before the end. */
     async list(space: Space, page: EventPage): Promise<{ events: StoredEvent[]; next: string | undefined }> {
       const { documentKey, prefix } = page;
       if (documentKey === undefined) return listByType(space, page);

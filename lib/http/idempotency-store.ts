@@ -18,20 +18,21 @@ export interface RequestIdentity {
   isRepeated: boolean;
 }
 
-/** A request that ended with a response that another run of it returns. */
+/** A request that has ended. Another run of it returns the response, because the record does not contain the body. */
 export interface RepeatableRequest {
   repeated: RequestIdentity;
 }
 
 /**
- * Scoped tokens reach different documents, and people with dashboard links must not meet the requests of servers. So an idempotency key
- * belongs to the owner of the token or session, and otherwise to the space.
+ * Scoped tokens reach different documents, and a dashboard session must not receive the response to the request of a server. So an
+ * idempotency key belongs to the owner of the token or session, and otherwise to the space.
  */
 const scoped = (caller: Caller, key: string): string =>
   hash('sha256', caller.token || caller.session ? JSON.stringify([ownerOf(caller), key]) : key, 'base64url');
 
 /** Larger responses are stored in parts, because an item has at most 400 KB. None has as much as a transaction, 4 MB. */
 const PART_LENGTH = 90_000;
+
 /** The record of an idempotency key. */
 interface StoredRecord {
   fingerprint: string;

@@ -32,7 +32,8 @@ export async function authenticate<Key extends KeyRecord>(
   read: Read<Key>,
   clock: () => number,
 ): Promise<Authenticated<Key> | Ended<Key> | null> {
-  if (parentOfSession(credential)) return authenticateSession(credential, read, clock);
+  const sessionKeyId = parentOfSession(credential);
+  if (sessionKeyId !== null) return authenticateSession(credential, sessionKeyId, read, clock);
   if (!credential.startsWith('svc_')) return authenticateToken(credential, read, clock);
   const key = await keyOf(parseApiKey(credential), read, clock);
   if (!key || !sameText(hashApiKey(credential), key.record.hash)) return null;
@@ -51,8 +52,13 @@ export async function authenticateToken<Key extends KeyRecord>(token: string, re
 }
 
 /** The same for a dashboard session. */
-async function authenticateSession<Key extends KeyRecord>(text: string, read: Read<Key>, clock: () => number) {
-  const key = await keyOf(parentOfSession(text), read, clock);
+async function authenticateSession<Key extends KeyRecord>(
+  text: string,
+  keyId: string,
+  read: Read<Key>,
+  clock: () => number,
+) {
+  const key = await keyOf(keyId, read, clock);
   const session = key && (await verifySession(text, key.record, key.now));
   if (!session) return null;
   const end = endOf(key.record, key.now);

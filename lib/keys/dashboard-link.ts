@@ -38,7 +38,7 @@ export const DashboardLink = resource('DashboardLink', {
   ),
   expires_at: described(
     timestamp,
-    'When the link and the session that it opens expire. They end earlier if the key is revoked or rotated.',
+    'When the link and the session that it opens expire. They end earlier if the key is revoked, or expires after a rotation.',
   ),
 });
 

@@ -3,7 +3,7 @@ import { described, timestamp, wholeNumber } from '../schema.ts';
 
 export const DISABLED_REASONS = ['deliveries_failed', 'paused'] as const;
 
-const count = (meaning: string) => described(wholeNumber(), `${meaning} At most a minute late.`);
+const count = (meaning: string) => described(wholeNumber(), `${meaning} The count is at most a minute late.`);
 
 /** The members of a webhook that show what its endpoint receives. */
 export const CONDITION = {
@@ -23,7 +23,7 @@ export const CONDITION = {
     'How many of the `undelivered` ones have the `reason` `paused`, because a request had paused the webhook.',
   ),
   retrying: count(
-    'The deliveries that are `retrying` now: the last attempt failed, and another is scheduled. If the webhook is disabled when it is due, they become `canceled`.',
+    'The deliveries that are `retrying` now: the last attempt failed, and another is scheduled. A delivery becomes `canceled` if the webhook is disabled when the next attempt is due.',
   ),
 };
 

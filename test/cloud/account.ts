@@ -84,10 +84,12 @@ async function call({ endpoint, variables }: Emulator, service: string, target: 
 /** The lines of all functions that report a failure. */
 export async function failuresIn(emulator: Emulator): Promise<string[]> {
   const logs = (operation: string, input: object) => call(emulator, 'logs', `Logs_20140328.${operation}`, input);
-  const { logGroups } = await logs('DescribeLogGroups', { limit: 50 });
+  const { logGroups, nextToken } = await logs('DescribeLogGroups', { limit: 50 });
+  if (nextToken) throw new Error('There are more log groups than one page contains.');
   const lines: string[] = [];
   for (const { logGroupName } of logGroups) {
-    const { events } = await logs('FilterLogEvents', { logGroupName });
+    const { events, nextToken: more } = await logs('FilterLogEvents', { logGroupName });
+    if (more) throw new Error(`${logGroupName} has more events than one page contains.`);
     for (const { message } of events) lines.push(...message.split('\n'));
   }
   return lines.filter((line) => /"level":"ERROR"|AccessDenied|not authorized to perform/.test(line));

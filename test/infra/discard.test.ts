@@ -62,10 +62,13 @@ it.each([
   'UPDATE_COMPLETE',
   'UPDATE_ROLLBACK_COMPLETE',
   'CREATE_IN_PROGRESS',
+  'CREATE_FAILED',
 ])('changes nothing of a stack that is %s', async (state) => {
   const { status, stderr, changes } = await discard({ status: state });
   expect([status, changes]).toEqual([1, []]);
-  expect(stderr).toBe(`The stack Service is ${state}. Only a failed first deployment can be discarded.\n`);
+  expect(stderr).toBe(
+    `The stack Service is ${state}. Only a first deployment that was rolled back can be discarded.\n`,
+  );
 });
 
 it('changes nothing if the table has items', async () => {

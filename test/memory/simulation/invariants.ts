@@ -730,9 +730,6 @@ function onAudit(items: readonly Item[], keys: readonly KeyRecord[]): void {
   }
 }
 
-const LOST_ONCE = 'A connection of an engine is lost once, unless it closed';
-
-/** A connection of an engine is lost at most once, exactly once if its lease ended with it, and never after it closed. */
 /** The entries of the index by type lead to all events, and to the document of each. */
 function onLists(items: readonly Item[]): void {
   const textOf = ({ pk, sk, documentKey }: Item) => [pk, sk, documentKey].join(' ');
@@ -742,6 +739,9 @@ function onLists(items: readonly Item[]): void {
   must(found === expected, 'Lists contain each event once', `${listed.length} of ${stored.length} events`);
 }
 
+const LOST_ONCE = 'A connection of an engine is lost once, unless it closed';
+
+/** A connection of an engine is lost at most once, exactly once if its lease ended with it, and never after it closed. */
 function onEngines(items: readonly Item[], events: readonly StoredEvent[], { engineConnections }: Promised): void {
   const isOpen = items.some(({ pk, sk }) => String(pk).startsWith('ENGINE#') && String(sk).includes('#'));
   must(!isOpen, LOST_ONCE, 'one is still open');

@@ -23,14 +23,14 @@ describe('the backlog of a webhook', () => {
     ['gains a delivery whose first attempt failed', undefined, retrying, { retrying_12: 1 }],
     ['keeps one whose second attempt failed', retrying, delivery({ attempt: 2 }), undefined],
     ['loses one that a retry delivered', retrying, succeeded, { retrying_12: -1 }],
-    ['misses one after its last failure', retrying, failed, { retrying_12: -1, missed_12: 1 }],
-    ['misses a skipped one', undefined, skipped, { missed_12: 1 }],
-    ['misses one of an earlier release without a reason', undefined, delivery({ status: 'skipped' }), { missed_12: 1 }],
-    ['tells one apart that a pause skipped', undefined, paused, { paused_12: 1 }],
-    ['tells one apart that a pause canceled', retrying, canceled, { retrying_12: -1, paused_12: 1 }],
+    ['counts one as missed after its last failure', retrying, failed, { retrying_12: -1, missed_12: 1 }],
+    ['counts a skipped one as missed', undefined, skipped, { missed_12: 1 }],
+    ['counts a skipped one without a reason as missed', undefined, delivery({ status: 'skipped' }), { missed_12: 1 }],
+    ['counts one that a pause skipped as paused', undefined, paused, { paused_12: 1 }],
+    ['counts one that a pause canceled as paused', retrying, canceled, { retrying_12: -1, paused_12: 1 }],
     ['loses one when a new run starts', paused, pending, { paused_12: -1 }],
-    ['gains nothing by a success', undefined, succeeded, undefined],
-    ['gains nothing by a test', undefined, delivery({ status: 'failed', test: true }), undefined],
+    ['gains nothing from a success', undefined, succeeded, undefined],
+    ['gains nothing from a test', undefined, delivery({ status: 'failed', test: true }), undefined],
   ])('%s', (_, before, after, counts) => {
     const tallies = backlogTally([{ before, after, sequence: '7' }]);
     const start = now - 12 * HOUR_MS;
@@ -66,5 +66,7 @@ describe('the backlog of a webhook', () => {
     expect(backlogSince(days, day + DAY_MS)).toEqual({ undelivered: 0, undelivered_paused: 0, retrying: 0 });
     const negative = [{ start: day, counts: { missed_1: -1, retrying_1: -1 } }];
     expect(backlogSince(negative, day)).toEqual({ undelivered: 0, undelivered_paused: 0, retrying: 0 });
+    // Counts that a restore lost change no other hour.
+    expect(backlogSince([{ start: day, counts: { missed_1: -1, missed_2: 3 } }], day).undelivered).toBe(3);
   });
 });

@@ -51,7 +51,7 @@ describe('the reason of a delivery', () => {
     }
   });
 
-  it('is that of the decision, also after another one, and goes with a new run', async () => {
+  it('does not change with a later pause, and is cleared by a new run', async () => {
     const { publish, pause, shown, client, path, endpoint } = await setUp();
     await publish();
     await service.settle(); // disabled

@@ -13,7 +13,3 @@ export const filterOf = (text: string): DocumentFilter =>
 
 export const textOfFilter = ({ document_key, prefix }: DocumentFilter): string =>
   prefix ? prefix + END : document_key;
-
-/** Whether a document is one of a prefix. */
-export const isUnder = (prefix: string, key: string | null): boolean =>
-  key === prefix || (key?.startsWith(`${prefix}:`) ?? false);

@@ -1,6 +1,5 @@
-import { isUnder } from '../components/document-text.ts';
+import { startsWithSegments } from '../../../../lib/documents/patterns.ts';
 import { all, type Call, type Delivery, type QueryOf, type Result, type Webhook } from '../state/api.ts';
-import { PERIODS, readSummaries, type Summary } from '../webhooks/stats.ts';
 import { type ListedEvent, readEventsOf } from './events-of.ts';
 
 type Filter = Pick<QueryOf<'GET /v1/events'>, 'type' | 'document_key' | 'prefix' | 'since' | 'until'> &
@@ -26,12 +25,13 @@ interface Log {
 /**
  * Returns a function that reads a page of the events with any delivery of a status, newest first, by the number of events up to its
  * end. It merges the logs of the webhooks and continues where the last call ended. It reads only the logs of webhooks with problems,
- * because each log costs 16 queries. The stats that select them are at most a minute late.
+ * because each log costs 16 queries. The counts that select them are at most a minute late.
  */
 export function undeliveredEvents(call: Call, filter: Filter): (count: number) => Promise<Result<Page>> {
   const { prefix = '', ...ofLog } = filter;
   const found: Delivery[] = [];
   let logs: Log[] | undefined;
+  const isListed = (key: string | null) => prefix === '' || (key !== null && startsWithSegments(key, prefix));
 
   async function fill(log: Log): Promise<Result<true>> {
     while (log.unused.length === 0 && log.cursor !== null) {
@@ -39,9 +39,7 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
       const query = { ...ofLog, limit, cursor: log.cursor };
       const { value, problem } = await call('GET /v1/webhooks/{id}/deliveries', { path: { id: log.webhookId }, query });
       if (problem) return { problem };
-      log.unused = value.data.filter(
-        ({ test, document_key }) => !test && (prefix === '' || isUnder(prefix, document_key)),
-      );
+      log.unused = value.data.filter(({ test, document_key }) => !test && isListed(document_key));
       log.cursor = value.next_cursor;
     }
     return { value: true };
@@ -88,18 +86,11 @@ export function undeliveredEvents(call: Call, filter: Filter): (count: number) =
 /** The id of the next event of a log. Ids sort by time. */
 const nextIn = (log: Log | undefined): string => log?.unused[0]?.event_id ?? '';
 
-/** The webhooks whose logs can have undelivered events. */
+/** The webhooks whose logs have undelivered events. */
 async function webhooksWithProblems(call: Call): Promise<Result<Webhook[]>> {
-  const [webhooks, summaries] = await Promise.all([
-    all(call, 'GET /v1/webhooks'),
-    readSummaries(call, PERIODS['30 days']),
-  ]);
-  if (webhooks.problem) return webhooks;
-  if (summaries.problem) return summaries;
-  const hasProblems = ({ id, status, failing_since }: Webhook) =>
-    status === 'disabled' || failing_since !== null || hasUndelivered(summaries.value.get(id));
-  return { value: webhooks.value.filter(hasProblems) };
+  const { value, problem } = await all(call, 'GET /v1/webhooks');
+  if (problem) return { problem };
+  const hasProblems = ({ status, failing_since, undelivered, retrying }: Webhook) =>
+    status === 'disabled' || failing_since !== null || undelivered + retrying > 0;
+  return { value: value.filter(hasProblems) };
 }
-
-const hasUndelivered = (summary: Summary | undefined): boolean =>
-  summary !== undefined && summary.attemptsFailed + summary.counts.failed + summary.counts.unsent > 0;

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../components/basics.tsx';
 
-/** Why a link signs nobody in. */
+/** Why the user of a link is not signed in. */
 export type LinkEnd = 'incomplete' | 'expired' | 'ended' | 'idle' | 'signed-out';
 
 const TEXTS: Record<LinkEnd, [title: string, detail: string]> = {

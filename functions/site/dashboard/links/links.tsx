@@ -73,8 +73,8 @@ export function Links() {
             {...field('user')}
           />
           <p class="hint">
-            The link ends earlier if the key that you are signed in with is revoked, rotated or expires. It works from
-            every address.
+            The link ends earlier if the key that you are signed in with is revoked, or expires after a rotation. It
+            works from every address.
           </p>
         </ActionForm>
       </Panel>

@@ -18,14 +18,14 @@ export const KEY_ENVIRONMENTS: Record<KeyType, readonly [Environment, ...Environ
 export interface LinkContent {
   role: Role;
   environment: Environment;
-  /** Empty if the link names nobody. */
+  /** Empty if the link has no user. */
   user: string;
   /** ISO 8601. */
   expiresAt: string;
   keyId: string;
 }
 
-/** Who a credential signs in. Only the service knows whether it works. */
+/** The content of a credential. Only the service can verify it. */
 export interface Identity {
   /** `null` if the credential is neither a complete key nor the session of a link. */
   caller: CallerType | null;
@@ -53,7 +53,7 @@ export function identityOf(credential: string): Identity {
 
 export const ROLE_NAMES: Readonly<Record<Role, string>> = { viewer: 'Viewer', editor: 'Editor' };
 
-/** The content of a session, or `undefined` if the text is none, such as an incomplete one. */
+/** The content of a session, or `undefined` for any other text, such as an incomplete session. */
 export function linkContentOf(session: string): LinkContent | undefined {
   const parts = session.split('.');
   const claims = parts.length === 3 && parts[2] !== '' ? objectInPart(parts[1] ?? '') : undefined;

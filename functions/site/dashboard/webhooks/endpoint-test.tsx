@@ -54,7 +54,8 @@ function Response({ to: attempt }: { to: Attempt }) {
   if (isSuccess(attempt)) return <>The endpoint accepts events now. A test event returned {outcome}.</>;
   return (
     <>
-      The endpoint fails now. A test event returned {outcome}. {adviceOn(attempt)} Recover anyway?
+      The endpoint fails now. A test event {attempt.status_code === null ? 'failed:' : 'returned'} {outcome}.{' '}
+      {adviceOn(attempt)} Recover anyway?
     </>
   );
 }

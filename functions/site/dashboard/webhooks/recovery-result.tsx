@@ -88,7 +88,8 @@ function Failures({ of: { id, status }, count, onLeave }: FailuresProps) {
     <p>
       {attempt && (
         <>
-          The endpoint returned <strong>{outcomeText(attempt)}</strong>. {adviceOn(attempt)}{' '}
+          {attempt.status_code === null ? 'The last attempt failed:' : 'The endpoint returned'}{' '}
+          <strong>{outcomeText(attempt)}</strong>. {adviceOn(attempt)}{' '}
         </>
       )}
       {status === 'enabled' ? 'Failed deliveries are retried on schedule.' : 'The webhook is disabled.'}{' '}

@@ -42,7 +42,7 @@ export function Failing({ of: { id, failing_since, disabled_at }, version }: Fai
         {latest && last && (
           <>
             : the last attempt of <Link to={['webhooks', id, 'deliveries', latest.event_id]}>{latest.event_type}</Link>{' '}
-            returned <strong>{outcomeText(last)}</strong>
+            {last.status_code === null ? 'failed:' : 'returned'} <strong>{outcomeText(last)}</strong>
           </>
         )}
         . {last && adviceOn(last)}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filterOf, isUnder, textOfFilter } from '../../../../functions/site/dashboard/components/document-text.ts';
+import { filterOf, textOfFilter } from '../../../../functions/site/dashboard/components/document-text.ts';
 import {
   candidatesFor,
   exactKeyText,
@@ -52,14 +52,5 @@ describe('a search text', () => {
   ])('is a key or a prefix: %j', (text, filter) => {
     expect(filterOf(text)).toEqual(filter);
     expect(textOfFilter(filter)).toBe(text);
-  });
-
-  it.each([
-    ['org:acme', true],
-    ['org:acme:plan', true],
-    ['org:acmeplan', false],
-    [null, false],
-  ])('covers the documents whose first segments are its own: %s', (key, isCovered) => {
-    expect(isUnder('org:acme', key)).toBe(isCovered);
   });
 });

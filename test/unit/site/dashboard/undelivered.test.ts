@@ -10,22 +10,22 @@ interface Log {
   size: number;
 }
 
-const DAY_MS = 86_400_000;
-
 /**
- * The API with a webhook for each log. The first one is failing. The second one had only a failed attempt, and the third one only a
- * skipped delivery, 29 days ago, when the service kept their events. After a number of requests for logs, one fails.
+ * The API with a webhook for each log. The first one is failing. The second one retries a delivery, and the third one has skipped
+ * one. After a number of requests for logs, one fails.
  */
 function serving(logs: readonly Log[], failing: { after: number }): Call {
-  const webhooks = logs.map((_, i) => ({ id: String(i), status: 'enabled', failing_since: i === 0 ? 'time' : null }));
-  const counts = { delivered: 0, failed: 0, skipped: 0, canceled: 0, attempts_failed: 0, latency_ms: {} };
-  const only = [{}, { attempts_failed: 1 }, { skipped: 1 }];
-  const stats = webhooks.map(({ id }, i) => ({ webhook_id: id, at: Date.now() - 29 * DAY_MS, ...counts, ...only[i] }));
-  type Query = { cursor?: string; from: string; since: string; until: string };
+  const webhooks = logs.map((_, i) => ({
+    id: String(i),
+    status: 'enabled',
+    failing_since: i === 0 ? 'time' : null,
+    retrying: i === 1 ? 1 : 0,
+    undelivered: i === 2 ? 1 : 0,
+  }));
+  type Query = { cursor?: string; since: string; until: string };
   type Options = { path: { id: string }; query: Query };
   const call = async (route: string, { path, query }: Options) => {
     if (route === 'GET /v1/webhooks') return { value: { data: webhooks, next_cursor: null } };
-    if (route === 'GET /v1/stats') return { value: { data: stats.filter(({ at }) => at >= Date.parse(query.from)) } };
     if (failing.after-- === 0) return { problem: { code: 'unavailable' } };
     if (route === 'GET /v1/events') return { value: eventsIn(query) };
     const { deliveries = [], size = 1 } = logs[Number(path.id)] ?? {};

@@ -77,7 +77,7 @@ const FIGURES: Readonly<Record<string, [ofCode: readonly string[], others?: read
     ],
     ['10,240 bytes', '100 entries', '32 patterns', '100 changes', '1 second'],
   ],
-  'dashboard-links': [[], ['30 minutes', '86,400 seconds']],
+  'dashboard-links': [[], ['24 hours', '30 minutes', '86,400 seconds']],
   delivery: [
     [
       ...[kib(MAX_RECEIVED_BYTES), `${NEXT_ADDRESS_MS} ms`],
