@@ -99,7 +99,7 @@ describe('a link', () => {
     const page = await dashboard.open(await linkOf('editor', 'Bob'));
     await isSignedIn(page);
     await project.admin('POST', `/v1/keys/${key.id}/revoke`);
-    await page.evaluate(() => void (location.hash = '#/live/webhooks')); // a refresh of the page can come first, and removes the links
+    await page.evaluate(() => location.assign('#/live/webhooks')); // a refresh can come first, and removes the links of the page
     await heading(page, 'This link no longer works').waitFor();
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('eyJ');
   });
