@@ -48,7 +48,7 @@ function useByServices(): void {
 /** Performs every operation: its first request, a repetition under the same idempotency key, and a page of a list. */
 async function useOperations(): Promise<void> {
   for (const id of performed) {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const headers: Record<string, string> = operations[id].idempotencyKey ? { 'Idempotency-Key': 'same' } : {};
     for (const _ of ['first', 'again']) await perform(scene, id, { headers });
     await perform(scene, 'publishEvent');
@@ -109,7 +109,7 @@ async function useOfOperator(scene: Scene): Promise<void> {
   await perform(scene, 'publishEvent', { headers: { 'Idempotency-Key': 'same' } });
   await perform(scene, 'sync');
   await service.settle();
-  await perform(scene, 'renewConnection');
+  for (const lease of ['renewConnection', 'renewEngine'] as const) await perform(scene, lease);
   for (let { next } = await run('export'); next; ) ({ next } = await run('export', { id, after: next }));
   const { pk: section } = itemKey.delivery(webhookId, eventId);
   await run('export', { id, after: { section, webhook: webhookId } });

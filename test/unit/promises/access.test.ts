@@ -58,7 +58,7 @@ describe('an operation', () => {
   it.each(
     protectedOperations,
   )('accepts only the callers of the specification, and changes nothing for others: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     for (const [type, permissions] of CALLERS) {
       const client = await clientOf(scene, type, permissions);
       const send = () => perform(scene, id, { client });
@@ -78,7 +78,7 @@ const isOfProject = (id: Protected): boolean => /^\/v1\/(keys|tokens|audit|proje
 
 describe('a resource', () => {
   it.each(withResource)('is not found by another project or in another environment: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const stranger = await scene.service.project();
     const sandbox: Client = (method, path, call) => scene.admin(method, `${path}?environment=sandbox`, call);
     for (const client of isOfProject(id)
@@ -92,7 +92,7 @@ describe('a resource', () => {
 
   const ofWebhook = withResource.filter((id) => operations[id].path.startsWith('/v1/webhooks/'));
   it.each(ofWebhook)('is not found after its webhook is deleted: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     for (const each of [scene.webhook, scene.recovering])
       expect((await scene.admin('DELETE', `/v1/webhooks/${each.id}`)).status).toBe(204);
     expect(code(await withoutEffect(scene, () => perform(scene, id)))).toEqual([404, 'not_found']);
@@ -102,7 +102,7 @@ describe('a resource', () => {
 describe('a project and an environment', () => {
   it.each(protectedOperations)('have the same results as in an empty service: %s', async (id) => {
     const headers: Record<string, string> = operations[id].idempotencyKey ? { 'Idempotency-Key': 'same' } : {};
-    const scene = await newScene();
+    const scene = await newScene(id);
     const resultWith = async (client: Client, query: string) => {
       const { status, body, headers: received } = await perform(scene, id, { headers, client, query });
       return [status, received['idempotency-replayed'], plainJson(body)];

@@ -63,7 +63,7 @@ describe('the audit log', () => {
   }
 
   it.each(changing)('has the entry of %s with its actor and address, and without secrets', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const { admin, adminKey, second, live, token, session, webhook } = scene;
     const { body, added, expected } = await entriesOf(id, scene, admin);
     expect(added).toEqual(expected);
@@ -75,7 +75,7 @@ describe('the audit log', () => {
   it.each(ofCredential)('names the key and the user of the dashboard link that made the change: %s', async (id) => {
     for (const role of ROLES)
       for (const [given, user] of [[{ user: 'Ann' }, 'Ann'] as const, [{}, null] as const]) {
-        const scene = await newScene();
+        const scene = await newScene(id);
         const client = scene.service.as(await openLink(scene.admin, { role, ...given }));
         const { added, expected } = await entriesOf(id, scene, client);
         expect(added, role).toEqual(
@@ -103,7 +103,7 @@ describe('the email of an operation', () => {
     changing.filter((id) => !TESTS.includes(id)),
   )('goes to the addresses before it, and the operation works without it: %s', async (id) => {
     const [expected, asked] = [NOTICES[id], ASKED[id]];
-    const { service, ...scene } = await newScene();
+    const { service, ...scene } = await newScene(id);
     const before = service.emails.length;
     expect((await perform({ service, ...scene }, id, { client: fromThere(scene.admin) })).status).toBeLessThan(300);
     const sent = service.emails.slice(before).map(({ to, subject, text }) => [to, subject, text.includes(from)]);
@@ -112,7 +112,7 @@ describe('the email of an operation', () => {
       ...(expected ? [[['works@example.com'], `${expected} (${scene.projectId})`, true]] : []),
     ]);
 
-    const other = await newScene();
+    const other = await newScene(id);
     other.service.faults.email = new Error('SES is down');
     const { status, headers } = await perform(other, id);
     expect(status).toBeLessThan(300);
@@ -125,7 +125,7 @@ describe('the email of an operation', () => {
     expect(lines).toEqual(reported);
 
     // A new address cannot be used before its email, so its change needs a reservation.
-    const busy = await newScene();
+    const busy = await newScene(id);
     busy.service.faults.command = (name, input) =>
       name === 'Put' && JSON.stringify(input).includes('EMAILS#') ? canceled('ConditionalCheckFailed') : undefined;
     const outcome = asked ? code(await withoutEffect(busy, () => perform(busy, id))) : (await perform(busy, id)).status;
@@ -134,7 +134,7 @@ describe('the email of an operation', () => {
 
     const reservations = [expected, asked].filter(Boolean).length;
     for (let failing = reservations + 1; failing <= 2 * reservations; failing++) {
-      const unconfirmed = await newScene();
+      const unconfirmed = await newScene(id);
       let writes = 0;
       unconfirmed.service.faults.command = (name, input) =>
         name === 'Put' && JSON.stringify(input).includes('EMAILS#') && ++writes === failing
@@ -146,7 +146,7 @@ describe('the email of an operation', () => {
   });
 
   it.each(TESTS)('counts for the limit even if it fails: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     scene.service.faults.email = new Error('SES is down');
     expect((await perform(scene, id)).status).toBe(500);
     delete scene.service.faults.email;
@@ -162,7 +162,7 @@ const DELETING: readonly Changing[] = ['deleteWebhook', 'deleteDocument', 'close
 
 describe('a repeated request', () => {
   it.each([...SETTING, ...DELETING])('changes nothing, and sends no email: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const first = await perform(scene, id);
     const emails = scene.service.emails.length;
     scene.service.clock.skip(1000);

@@ -37,7 +37,7 @@ describe('a project over its budget of deliveries', () => {
   it.each(
     protectedOperations.filter(isPublishing),
   )('changes nothing with a request that publishes, which is accepted after Retry-After: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     await exceed(scene, 30);
     const { status, body, headers } = await withoutEffect(scene, () => perform(scene, id));
     expect([status, body.code, headers['retry-after']]).toEqual([429, 'too_many_requests', '30']);
@@ -49,8 +49,8 @@ describe('a project over its budget of deliveries', () => {
   it.each(
     protectedOperations.filter((id) => !isPublishing(id) && id !== 'renewEngine'),
   )('can still use every other operation: %s', async (id) => {
-    const scene = await newScene();
-    const usual = await perform(await newScene(), id);
+    const scene = await newScene(id);
+    const usual = await perform(await newScene(id), id);
     await exceed(scene, 30);
     expect((await perform(scene, id)).status).toBe(usual.status);
   });
@@ -62,7 +62,7 @@ describe('a connection of a project over its budget', () => {
   const outcome = ({ status, body, headers }: Answer) => [status, body.code, headers['retry-after']];
 
   it('is renewed, and not opened', async () => {
-    const scene = await newScene();
+    const scene = await newScene('renewConnection');
     await exceed(scene, SECONDS);
     const put = (id: string) => scene.admin('PUT', `/v1/connections/${id}`, { body: { node_id: 'n' } });
     expect((await put('phone')).status).toBe(200);
@@ -83,7 +83,7 @@ describe('a connection of a project over its budget', () => {
   });
 
   it('of an engine is opened later, and the lease of the engine is renewed', async () => {
-    const scene = await newScene();
+    const scene = await newScene('renewEngine');
     const { admin, service } = scene;
     await exceed(scene, SECONDS);
     await service.clock.advance(1000);
@@ -124,7 +124,7 @@ describe('a connection of a project over its budget', () => {
 });
 
 it.each(changing)('only requests that the budget limits publish an event: %s', async (id) => {
-  const scene = await newScene();
+  const scene = await newScene(id);
   const before = publishedIn(scene);
   await perform(scene, id);
   expect(publishedIn(scene) > before).toBe(isPublishing(id));

@@ -4,7 +4,7 @@ import { newScene, type Performed, perform, performed, plainJson } from './scene
 
 /** What a request causes: its response, and all emails until its work is done. */
 async function outcomeOf(id: Performed, headers: Record<string, string>, query = ''): Promise<string> {
-  const scene = await newScene();
+  const scene = await newScene(id);
   const emails = scene.service.emails.length;
   const { status, headers: received, body } = await perform(scene, id, { headers, query });
   await scene.service.settle();

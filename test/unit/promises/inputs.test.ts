@@ -285,7 +285,7 @@ describe('the service and the OpenAPI document', () => {
   const bodies = Object.entries(MEMBERS) as [Performed, Readonly<Record<string, Values>>][];
 
   it.each(bodies)('accept only the members and values of the specification: %s', async (id, members) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const { body: schema } = operations[id] as Operation;
     expect(Object.keys((schema as unknown as { entries: object }).entries).sort()).toEqual(Object.keys(members).sort());
     for (const [name, values] of Object.entries(members)) {
@@ -315,13 +315,13 @@ describe('the service and the OpenAPI document', () => {
   });
 
   it.each(changing)('reject an unknown member: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const answer = await withoutEffect(scene, () => perform(scene, id, { members: { unknown: 1 } }));
     expect(answer.body.errors).toContainEqual({ field: 'unknown', detail: 'is not a known field' });
   });
 
   it.each(performed)('accept only the query parameters and values of the specification: %s', async (id) => {
-    const scene = await newScene();
+    const scene = await newScene(id);
     const ofCredential = operations[id].callers === 'anyone' ? [] : ['environment'];
     const names = [...ofCredential, ...Object.keys(operations[id].query)].filter((name) => name !== 'cursor');
     for (const name of [...names, 'unknown']) {

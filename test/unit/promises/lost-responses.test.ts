@@ -3,7 +3,17 @@ import { operations } from '../../../lib/api/operations.ts';
 import { isRepeatable } from '../../../lib/client/repeats.ts';
 import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
 import type { Answer, Client } from '../../support/service.ts';
-import { bodyOf, type Changing, changing, newScene, perform, plainJson, type Scene, stateOf } from './scene.ts';
+import {
+  bodyOf,
+  type Changing,
+  changing,
+  newScene,
+  perform,
+  plainJson,
+  prepare,
+  type Scene,
+  stateOf,
+} from './scene.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -39,8 +49,7 @@ const LATER: Readonly<Partial<Record<Changing, (scene: Scene, other: Client) => 
   ...{ changeWebhook: same('changeWebhook'), renewConnection: same('closeConnection') },
   closeConnection: same('renewConnection'),
   ...{ renewEngine: same('closeEngine'), closeEngine: same('renewEngine') },
-  stopRecovery: ({ recovering }, other) =>
-    other('POST', `/v1/webhooks/${recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } }),
+  stopRecovery: (scene) => prepare(scene, ['stopRecovery']),
   sendTestEmail: async ({ service }) => service.clock.advance(60_000),
   sendConfirmation: async ({ service }) => service.clock.advance(DAY_MS),
   confirmAddress: async ({ unconfirmed }, other) => {
@@ -76,7 +85,7 @@ async function sceneAfter(
   change: (scene: Scene, other: Client, first: Answer) => Promise<unknown>,
   repeated: boolean,
 ) {
-  const scene = await newScene();
+  const scene = await newScene(id);
   const other = scene.service.as((await scene.admin('POST', '/v1/keys', { body: { type: 'admin' } })).body.key);
   const send = () => perform(scene, id, { headers: headersOf(id), n: 1 });
   const first = await send();

@@ -31,7 +31,7 @@ const optionalMembers = performed.flatMap((id) => {
 
 /** What a request with these members does to a new scene. */
 async function effectOf(id: Performed, members: object) {
-  const scene = await newScene();
+  const scene = await newScene(id);
   const { status, body } = await perform(scene, id, { members });
   return { status, body: plainJson(body), state: await stateOf(scene) };
 }

@@ -12,7 +12,7 @@ const returning = changing.filter((id) => Object.values((operations[id] as Opera
  * other request if it is `undefined`.
  */
 async function responseOf(id: Performed, other: Performed | undefined): Promise<string> {
-  const scene = await newScene();
+  const scene = await newScene(id);
   const { faults } = scene.service;
   // The budget of emails is no part of the resource. It is written after the change, too.
   const isChange = (name: string, input: unknown) => !isRead(name) && !JSON.stringify(input).includes('"EMAILS#');
@@ -33,7 +33,7 @@ async function responseOf(id: Performed, other: Performed | undefined): Promise<
 }
 
 async function writesOf(id: Performed, isChange: (name: string, input: unknown) => boolean): Promise<number> {
-  const scene = await newScene();
+  const scene = await newScene(id);
   let writes = 0;
   scene.service.faults.around = ({ name, input }, act) => {
     if (isChange(name, input)) writes++;

@@ -11,7 +11,7 @@ it.each<[Changing, string, string[]]>([
   ['renewEngine', CHECKS_QUEUE_URL, ['SendMessageBatch', 'Put', 'Update', 'TransactWrite', 'Update']],
   ['closeEngine', CHECKS_QUEUE_URL, ['Put', ...Array(4).fill('SendMessageBatch'), 'Put']],
 ])('enqueues the work of %s in its queue, in an order that loses nothing', async (id, queueUrl, order) => {
-  const scene = await newScene();
+  const scene = await newScene(id);
   await scene.admin('DELETE', '/v1/connections/phone');
   if (id === 'recover')
     await scene.admin('PATCH', `/v1/webhooks/${scene.webhook.id}`, { body: { status: 'disabled' } });
@@ -30,7 +30,7 @@ it.each<[Changing, string, string[]]>([
 it.each(
   changing,
 )('sends each message in a group of its project, so that it delays no other project: %s', async (id) => {
-  const scene = await newScene();
+  const scene = await newScene(id);
   const groups = new Set<string>();
   scene.service.faults.aroundAll = ({ name, input }, act) => {
     if (name === 'SendMessageBatch') for (const { MessageGroupId } of input.Entries) groups.add(MessageGroupId);

@@ -10,6 +10,7 @@ import { type Act, everyInterleaving } from './interleavings.ts';
 import { type Changing, changing, newScene, perform, type Scene, scenesOf, stateOf } from './scene.ts';
 
 type Acts = readonly [Act, Act];
+type Prepare = () => Promise<Scene>;
 const outcomeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`;
 const textOf = (outcomes: readonly string[], state: readonly string[]) => JSON.stringify([outcomes, state], null, 1);
 
@@ -26,7 +27,7 @@ function distance(text: string, other: string): number {
 }
 
 /** The responses and the state after some of the requests, one after another. The others are rejected and change nothing. */
-async function serially(acts: Acts, order: readonly number[], rejection = '', prepare = newScene): Promise<string> {
+async function serially(acts: Acts, order: readonly number[], rejection: string, prepare: Prepare): Promise<string> {
   const scene = await prepare();
   const outcomes = acts.map(() => rejection);
   for (const i of order) outcomes[i] = outcomeOf(await (acts[i] as Act)(scene));
@@ -37,7 +38,7 @@ const LIMITED = '429 too_many_requests'; // emails of a project
 /** The problems of a request that lost a race, changed nothing, and says so. A 503 does not count, because the service tries again. */
 const REJECTIONS = ['409 conflict', '409 idempotency_in_progress', LIMITED];
 
-async function expectSerializable(acts: Acts, prepare = newScene, rejections = REJECTIONS): Promise<void> {
+async function expectSerializable(acts: Acts, prepare: Prepare = newScene, rejections = REJECTIONS): Promise<void> {
   const allowed = [await serially(acts, [0, 1], '', prepare), await serially(acts, [1, 0], '', prepare)];
   const rejected = () =>
     Promise.all(rejections.flatMap((rejection) => [0, 1].map((i) => serially(acts, [i], rejection, prepare))));
@@ -89,11 +90,13 @@ const setting =
     admin('PATCH', `/v1/webhooks/${webhook.id}`, { body });
 
 describe('a consumer and a concurrent request', () => {
-  const sceneAfter = (prepare: (scene: Scene) => unknown) => async () => {
-    const scene = await newScene();
-    await prepare(scene);
-    return scene;
-  };
+  const sceneAfter =
+    (prepare: (scene: Scene) => unknown, ...ids: Changing[]) =>
+    async () => {
+      const scene = await newScene(...ids);
+      await prepare(scene);
+      return scene;
+    };
 
   // Redeliveries and attempts in flight continue after a pause or a sixth failure, so these pairs are not serializable.
   const ALL: Changing[] = ['changeWebhook', 'rotateSecret', 'deleteWebhook', 'redeliver', 'recover'];
@@ -114,7 +117,7 @@ describe('a consumer and a concurrent request', () => {
       const webhook = { projectId, environment: 'live', id: recovering.id } as const;
       return messageOf(pageMessage(webhook, { id: String(recoveryId), page: 0 }));
     });
-    const prepare = sceneAfter(({ service }) => service.clock.skip(RECOVERY_DELAY_SECONDS * 1000));
+    const prepare = sceneAfter(({ service }) => service.clock.skip(RECOVERY_DELAY_SECONDS * 1000), 'stopRecovery');
     const ofRecovering =
       (method: string, path: string, body?: object): Act =>
       ({ admin, recovering }) =>
@@ -132,7 +135,7 @@ describe('a consumer and a concurrent request', () => {
     const check = consuming('check-connection', ({ projectId }) =>
       messageOf({ connectionId: 'phone', projectId, environment: 'live' }),
     );
-    const prepare = sceneAfter(({ service }) => service.clock.skip(seconds * 1000));
+    const prepare = sceneAfter(({ service }) => service.clock.skip(seconds * 1000), 'renewConnection');
     for (const id of ['renewConnection', 'closeConnection'] as const)
       await expectSerializable([check, of(id)], prepare);
   });
@@ -144,7 +147,7 @@ describe('a consumer and a concurrent request', () => {
       const [lease] = [...service.db.items()].filter(({ sk }) => sk === 'engine');
       return messageOf({ engineId: 'engine', session: lease?.session, projectId, environment: 'live' });
     });
-    const prepare = sceneAfter(({ service }) => service.clock.skip(seconds * 1000));
+    const prepare = sceneAfter(({ service }) => service.clock.skip(seconds * 1000), 'renewEngine');
     for (const id of ['renewEngine', 'closeEngine'] as const) await expectSerializable([check, of(id)], prepare);
   });
 
@@ -179,7 +182,7 @@ describe('two concurrent requests', () => {
   it.each(pairs)('have the effect of one after the other: %s and %s', async (a, b) => {
     // Two redeliveries of a delivery can start one run, and both are accepted.
     const merged = a === 'redeliver' && b === 'redeliver' ? ['202 '] : [];
-    await expectSerializable([of(a, 1), of(b, 2)], newScene, [...REJECTIONS, ...merged]);
+    await expectSerializable([of(a, 1), of(b, 2)], () => newScene(a, b), [...REJECTIONS, ...merged]);
   });
 
   const creating = changing.filter((id) => operations[id].idempotencyKey);
@@ -190,9 +193,10 @@ describe('two concurrent requests', () => {
 
   it.each(changing)('that are equal are both accepted if they are one after the other: %s', async (id) => {
     const acts: Acts = [of(id, 1), of(id, 1)];
-    const [[first, second]] = JSON.parse(await serially(acts, [0, 1]));
+    const prepare = () => newScene(id);
+    const [[first, second]] = JSON.parse(await serially(acts, [0, 1], '', prepare));
     const accepted = second === first ? [first, LIMITED] : [first, second, ...REJECTIONS];
-    await everyInterleaving(newScene, acts, (answers) => {
+    await everyInterleaving(prepare, acts, (answers) => {
       for (const answer of answers) expect(accepted).toContain(outcomeOf(answer));
     });
   });

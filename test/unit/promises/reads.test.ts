@@ -34,7 +34,7 @@ function observe({ service }: Scene, found: Set<string>): void {
 it('reads the latest state, except for lists', async () => {
   const found = new Set<string>();
   for (const id of changing) {
-    const scene = await newScene();
+    const scene = await newScene(id);
     observe(scene, found);
     await perform(scene, id);
     await scene.service.settle();

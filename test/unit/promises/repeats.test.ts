@@ -15,7 +15,7 @@ const SECRETS: Readonly<Partial<Record<Changing, readonly string[]>>> = {
 
 /** Performs a request twice and the work after it, while the response to the first try of one write is lost. Returns the effects. */
 async function run(id: Changing, lost: number) {
-  const scene = await newScene();
+  const scene = await newScene(id);
   let writes = 0;
   scene.service.faults.aroundAll = async ({ name, input }, act) => {
     if (!WRITES.includes(name) || writes++ !== lost) return act();
@@ -60,7 +60,7 @@ const COMMANDS = ['Get', 'Query', ...WRITES, 'SendMessageBatch', 'SendEmail'];
 describe('a request during which AWS throttles calls', () => {
   it.each(changing)('is accepted, or can be sent again later: %s', async (id) => {
     for (const command of COMMANDS) {
-      const scene = await newScene();
+      const scene = await newScene(id);
       const throttled = { name: command === 'SendEmail' ? 'Throttling' : 'ThrottlingException', $metadata: {} };
       scene.service.faults.around = ({ name }, act) =>
         name === command ? Promise.reject(Object.assign(new Error('Rate exceeded'), throttled)) : act();

@@ -47,7 +47,7 @@ async function buildScene() {
     adminKey,
     adminKeyId,
     webhook,
-    /** A webhook whose recovery starts in ten seconds. */
+    /** A webhook with a delivery to recover. */
     recovering,
     second,
     live,
@@ -62,23 +62,52 @@ async function buildScene() {
   };
 }
 
-/** Returns a function that creates equal scenes. Each run of a test needs a new one, and a copy takes less time than its requests. */
+/** What a request needs to have an effect. All other work of a scene has ended, because each run of a test would repeat it. */
+const PREPARATIONS: Readonly<Partial<Record<Performed, (scene: Scene) => Promise<unknown>>>> = {
+  renewConnection: openConnection,
+  closeConnection: openConnection,
+  renewEngine: openEngine,
+  closeEngine: openEngine,
+  stopRecovery: startRecovery,
+};
+
+function openConnection({ admin }: Scene) {
+  return admin('PUT', '/v1/connections/phone', { body: { node_id: 'n', lease_seconds: 900 } });
+}
+function openEngine({ admin }: Scene) {
+  const opened = [{ id: 'socket', node_id: 'n' }];
+  return admin('PUT', '/v1/engines/engine', { body: { lease_seconds: 900, opened } });
+}
+function startRecovery({ admin, recovering }: Scene) {
+  return admin('POST', `/v1/webhooks/${recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } });
+}
+
+/** Prepares a scene for requests of operations. The checks of the leases and the recovery are pending. */
+export async function prepare(scene: Scene, ids: readonly Performed[]): Promise<void> {
+  const preparations = new Set(ids.flatMap((id) => PREPARATIONS[id] ?? []));
+  for (const each of preparations) await each(scene);
+}
+
+/** The operations for which a scene has pending work of each kind. */
+export const PENDING = ['renewConnection', 'renewEngine', 'stopRecovery'] as const satisfies Performed[];
+
+/**
+ * Returns a function that creates equal scenes, prepared for requests of operations. Each run of a test needs a new scene, and a
+ * copy takes less time than its requests.
+ */
 export function scenesOf(
   build: () => Promise<Scene>,
   variables: Readonly<Record<string, string>> = {},
-): () => Promise<Scene> {
+): (...ids: readonly Performed[]) => Promise<Scene> {
   let built: Promise<readonly [Scene, Awaited<ReturnType<Scene['service']['snapshot']>>]> | undefined;
-  return async () => {
+  return async (...ids) => {
     built ??= build().then(async (scene) => [scene, await scene.service.snapshot()] as const);
-    const [scene, from] = await built;
+    const [original, from] = await built;
     const service = memoryService({ from, variables });
-    service.log.push(...scene.service.log);
-    const admin = service.as(scene.adminKey);
-    await admin('PUT', '/v1/connections/phone', { body: { node_id: 'n', lease_seconds: 900 } }); // its check is pending
-    const opened = [{ id: 'socket', node_id: 'n' }];
-    await admin('PUT', '/v1/engines/engine', { body: { lease_seconds: 900, opened } }); // so is the check of its lease
-    await admin('POST', `/v1/webhooks/${scene.recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } });
-    return { ...scene, service, admin };
+    service.log.push(...original.service.log);
+    const scene = { ...original, service, admin: service.as(original.adminKey) };
+    await prepare(scene, ids);
+    return scene;
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { isRead } from '../../support/runtime.ts';
 import type { Act } from './interleavings.ts';
-import { newScene, type Scene } from './scene.ts';
+import { newScene, type Performed, type Scene } from './scene.ts';
 
 /** Where a function stops: after this many effects. Effects that it causes at the same time can happen in any order. */
 export interface Stop {
@@ -50,8 +50,8 @@ export async function stopped({ service: { faults } }: Scene, send: () => Promis
 }
 
 /** The number of effects of a request that nothing stops. */
-export async function effectsOf(send: Act): Promise<number> {
-  const scene = await newScene();
+export async function effectsOf(send: Act, ...ids: readonly Performed[]): Promise<number> {
+  const scene = await newScene(...ids);
   let effects = 0;
   scene.service.faults.around = ({ name }, act) => {
     if (!isRead(name)) effects++;

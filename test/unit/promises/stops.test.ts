@@ -4,7 +4,7 @@ import { EMAIL_WINDOW_MS } from '../../../lib/emails/email-budget.ts';
 import { RUNNING_MS } from '../../../lib/http/replay.ts';
 import { SETTLE_MS } from '../../../lib/operators/deletion.ts';
 import { isRead } from '../../support/runtime.ts';
-import { type Changing, changing, newScene, perform, type Scene, stateOf } from './scene.ts';
+import { type Changing, changing, newScene, PENDING, perform, type Scene, stateOf } from './scene.ts';
 import { effectsOf, type Stop, stopped, stopsOf } from './stopping.ts';
 
 /** A test email is reserved before it is sent. A lost one is not repeated, so that failures do not allow more emails. */
@@ -19,13 +19,13 @@ const items = (state: readonly string[]) => state.filter((text) => text.startsWi
 describe('a function that stops after any of its effects', () => {
   it.each(changing)('leaves nothing undone when its request is repeated: %s', async (id) => {
     const headers: Record<string, string> = operations[id].idempotencyKey ? { 'Idempotency-Key': 'same' } : {};
-    const complete = await newScene();
+    const complete = await newScene(id);
     await perform(complete, id, { headers });
     const expected = await stateOf(complete);
-    const count = await effectsOf((scene) => perform(scene, id, { headers }));
+    const count = await effectsOf((scene) => perform(scene, id, { headers }), id);
     expect(count).toBeGreaterThan(0);
     for (const stop of stopsOf(count)) {
-      const scene = await newScene();
+      const scene = await newScene(id);
       await stopped(scene, () => perform(scene, id, { headers }), stop);
       scene.service.clock.skip(RUNNING_MS);
       const answer = await perform(scene, id, { headers });
@@ -71,7 +71,7 @@ describe('a command of the operator that stops after any of its effects', () => 
   it.each(['suspend', 'resume'])('leaves nothing undone when it is repeated: %s', async (operation) => {
     let effects = 0;
     const stateAfter = async (stop?: Stop) => {
-      const scene = await newScene();
+      const scene = await newScene(...PENDING);
       const { service, projectId: id } = scene;
       if (operation === 'resume') await service.administer({ operation: 'suspend', id });
       const perform = () => service.administer({ operation, id });
@@ -100,7 +100,7 @@ describe('a consumer of delayed messages', () => {
     ],
   ])('leaves nothing undone when any of its effects fails once: %s', async (_, cause) => {
     const afterFailure = async (failing: number) => {
-      const scene = await newScene();
+      const scene = await newScene('renewConnection');
       const { clock, faults } = scene.service;
       await clock.advance(LEASE.lease_seconds * 500);
       await cause(scene);
@@ -121,7 +121,7 @@ describe('a consumer of delayed messages', () => {
 
 describe('the work of a project that is deleted before it is done', () => {
   it.each(changing)('fails nowhere, and leaves only the record of the deletion: %s', async (operation) => {
-    const scene = await newScene();
+    const scene = await newScene(...PENDING, operation);
     const { service, projectId: id } = scene;
     await perform(scene, operation);
     const { name } = (await service.administer({ operation: 'show', id })) as { name: string };

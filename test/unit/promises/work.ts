@@ -1,6 +1,6 @@
 import { changed } from '../../support/changed.ts';
 import { isRead } from '../../support/runtime.ts';
-import { newSceneWithBudget, type Performed, perform, type Scene } from './scene.ts';
+import { newSceneWithBudget, type Performed, prepare, type Scene } from './scene.ts';
 
 /** What requests cause until all consumers are idle. */
 export interface Work {
@@ -28,28 +28,19 @@ export const SKIPPED = 20;
 const newScene = newSceneWithBudget(BUDGET);
 const EVENTS = ['document.changed', 'document.deleted', 'sync.completed', 'sync.conflict', 'connection.lost'];
 
-/** What a request needs, because the busy scene has no pending work. */
-const PREPARED: Readonly<Partial<Record<Performed, (scene: Scene) => Promise<unknown>>>> = {
-  closeConnection: (scene) => perform(scene, 'renewConnection'),
-  closeEngine: (scene) => perform(scene, 'renewEngine'),
-  stopRecovery: ({ admin, recovering }) =>
-    admin('POST', `/v1/webhooks/${recovering.id}/recover`, { body: { since: '2020-01-01T00:00:00Z' } }),
-};
-
 /** A scene in which one request can cause much: webhooks that fail, and deliveries to recover. */
 export async function busyScene(id: Performed): Promise<Scene> {
   const scene = await newScene();
   const { admin, service, webhook } = scene;
   const url = service.endpoint(500).url;
   const path = `/v1/webhooks/${webhook.id}`;
-  for (const path of ['/v1/connections/phone', '/v1/engines/engine']) await admin('DELETE', path);
   await admin('PATCH', path, { body: { url, status: 'disabled' } });
   const events = Array.from({ length: SKIPPED }, () => changed({ document_key: 'w:5' }));
   await admin('POST', '/v1/events/batch', { body: { events } });
   await service.clock.advance(60_000);
   await admin('PATCH', path, { body: { status: 'enabled' } });
   for (let n = 0; n < FAILING; n++) await admin('POST', '/v1/webhooks', { body: { url, events: EVENTS } });
-  await PREPARED[id]?.(scene);
+  await prepare(scene, [id]);
   return scene;
 }
 
