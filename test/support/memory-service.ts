@@ -142,8 +142,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
       if (expires === undefined) expect(LASTING).toContain(String(pk).split('#')[0]);
     for (const { text } of emails) for (const [link] of text.matchAll(/https?:\S+/g)) expect(link).toMatch(EMAIL_LINK);
   });
-  db.put(from?.items ?? []);
-  due.length = 0; // these changes have had their effects
+  db.copy(from?.items ?? []); // these changes have had their effects
   changes = from?.changes ?? 0;
 
   const entries = new Map<string, Handler>();

@@ -1,3 +1,4 @@
+import type { Item } from '../../infra/local/memory/paths.ts';
 import { type Command, DynamoDbError } from '../../infra/local/memory/requests.ts';
 import { schemaOf } from '../../infra/local/memory/schema.ts';
 import { MemoryDynamoDb, type MemoryDynamoDbOptions } from '../../infra/local/memory/table.ts';
@@ -17,10 +18,13 @@ export class RecordedDynamoDb extends MemoryDynamoDb {
 
   /** Stores items without conditions, in few commands. */
   put(items: readonly object[]): void {
-    for (let i = 0; i < items.length; i += 25) {
-      const TransactItems = items.slice(i, i + 25).map((Item) => ({ Put: { TableName: VARIABLES.TABLE_NAME, Item } }));
-      this.execute({ name: 'TransactWrite', input: { TransactItems } });
-    }
+    for (const command of putsOf(items)) this.execute(command);
+  }
+
+  /** Stores the items of another table, which are valid, without their effects. */
+  copy(items: readonly Item[]): void {
+    for (const command of putsOf(items)) recordCommand(this.history, command, {});
+    for (const item of items) this.restore(item);
   }
 
   override execute(command: Command): object {
@@ -33,6 +37,13 @@ export class RecordedDynamoDb extends MemoryDynamoDb {
       throw error;
     }
   }
+}
+
+function putsOf(items: readonly object[]): Command[] {
+  return Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => {
+    const puts = items.slice(25 * i, 25 * (i + 1)).map((Item) => ({ Put: { TableName: VARIABLES.TABLE_NAME, Item } }));
+    return { name: 'TransactWrite', input: { TransactItems: puts } };
+  });
 }
 
 /** The backend of handlers, with a table in memory. `handle` can respond to a command of AWS before the table, or throw. */

@@ -30,93 +30,93 @@ export class ShapeValidator {
     this.shapes = shapes;
   }
 
-  /** Returns the first violation, if any. */
-  check(name: string, value: unknown, path = ''): ModelViolation | undefined {
+  /** Returns the first violation, if any. Its path is joined on the way back, because most values have none. */
+  check(name: string, value: unknown): ModelViolation | undefined {
     const shape = this.shapes[name];
     if (!shape) throw new Error(`The service models have no shape ${name}`);
     switch (shape.type) {
       case 'structure':
-        return this.structure(shape, value, path);
+        return this.structure(shape, value);
       case 'list':
-        return this.list(shape, value, path);
+        return this.list(shape, value);
       case 'map':
-        return this.map(shape, value, path);
+        return this.map(shape, value);
       case 'string':
-        return typeof value === 'string' ? text(shape, value, path) : wrongType(path, 'a string');
+        return typeof value === 'string' ? text(shape, value) : wrongType('a string');
       case 'boolean':
-        return typeof value === 'boolean' ? undefined : wrongType(path, 'a boolean');
+        return typeof value === 'boolean' ? undefined : wrongType('a boolean');
       case 'integer':
       case 'long':
-        return Number.isSafeInteger(value)
-          ? bounded(shape, value as number, 'value', path)
-          : wrongType(path, 'an integer');
+        return Number.isSafeInteger(value) ? bounded(shape, value as number, 'value') : wrongType('an integer');
       default:
         return undefined; // `memory/values.ts` checks the type, the size, the depth and the text of attribute values
     }
   }
 
-  private structure({ members = {}, required = [] }: Shape, value: unknown, path: string): ModelViolation | undefined {
-    if (!isObject(value)) return wrongType(path, 'an object');
+  private structure({ members = {}, required = [] }: Shape, value: unknown): ModelViolation | undefined {
+    if (!isObject(value)) return wrongType('an object');
     for (const name of required)
-      if (value[name] === undefined)
-        return { kind: 'missing', path: joined(path, name), message: 'Member must not be null' };
+      if (value[name] === undefined) return { kind: 'missing', path: name, message: 'Member must not be null' };
     for (const name of Object.keys(value)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       // AWS ignores most unknown members. The local stack reports them as mistakes.
-      if (!member) return { kind: 'unknown', path: joined(path, name), message: 'The model has no such member' };
-      const violation = value[name] === undefined ? undefined : this.check(member, value[name], joined(path, name));
-      if (violation) return violation;
+      if (!member) return { kind: 'unknown', path: name, message: 'The model has no such member' };
+      const violation = value[name] === undefined ? undefined : this.check(member, value[name]);
+      if (violation) return within(name, violation);
     }
     return undefined;
   }
 
-  private list(shape: Shape, value: unknown, path: string): ModelViolation | undefined {
-    if (!Array.isArray(value)) return wrongType(path, 'a list');
+  private list(shape: Shape, value: unknown): ModelViolation | undefined {
+    if (!Array.isArray(value)) return wrongType('a list');
     for (let i = 0; i < value.length; i++) {
-      const violation = this.check(shape.member ?? '', value[i], `${path}.${i + 1}.member`);
-      if (violation) return violation;
+      const violation = this.check(shape.member ?? '', value[i]);
+      if (violation) return within(`${i + 1}.member`, violation);
     }
-    return bounded(shape, value.length, 'length', path);
+    return bounded(shape, value.length, 'length');
   }
 
-  private map(shape: Shape, value: unknown, path: string): ModelViolation | undefined {
-    if (!isObject(value)) return wrongType(path, 'an object');
+  private map(shape: Shape, value: unknown): ModelViolation | undefined {
+    if (!isObject(value)) return wrongType('an object');
     const names = Object.keys(value);
     for (const name of names) {
-      const at = joined(path, name);
-      const violation = this.check(shape.key ?? '', name, at) ?? this.check(shape.value ?? '', value[name], at);
-      if (violation) return violation;
+      const violation = this.check(shape.key ?? '', name) ?? this.check(shape.value ?? '', value[name]);
+      if (violation) return within(name, violation);
     }
-    return bounded(shape, names.length, 'length', path);
+    return bounded(shape, names.length, 'length');
   }
 }
 
-function text(shape: Shape, value: string, path: string): ModelViolation | undefined {
-  if (shape.enum && !shape.enum.includes(value))
-    return invalid(path, `Member must satisfy enum value set: [${shape.enum.join(', ')}]`);
-  if (shape.pattern !== undefined && !new RegExp(`^(?:${shape.pattern})$`).test(value))
-    return invalid(path, `Member must satisfy regular expression pattern: ${shape.pattern}`);
-  return bounded(shape, value.length, 'length', path);
+const patterns = new Map<string, RegExp>();
+
+/** The compiled pattern of a model. */
+function patternOf(text: string): RegExp {
+  const pattern = patterns.get(text) ?? new RegExp(`^(?:${text})$`);
+  patterns.set(text, pattern);
+  return pattern;
 }
 
-function bounded(
-  { min, max }: Shape,
-  size: number,
-  what: 'length' | 'value',
-  path: string,
-): ModelViolation | undefined {
-  if (min !== undefined && size < min) return invalid(path, `Member must have ${what} greater than or equal to ${min}`);
-  if (max !== undefined && size > max) return invalid(path, `Member must have ${what} less than or equal to ${max}`);
+function text(shape: Shape, value: string): ModelViolation | undefined {
+  if (shape.enum && !shape.enum.includes(value))
+    return invalid(`Member must satisfy enum value set: [${shape.enum.join(', ')}]`);
+  if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value))
+    return invalid(`Member must satisfy regular expression pattern: ${shape.pattern}`);
+  return bounded(shape, value.length, 'length');
+}
+
+function bounded({ min, max }: Shape, size: number, what: 'length' | 'value'): ModelViolation | undefined {
+  if (min !== undefined && size < min) return invalid(`Member must have ${what} greater than or equal to ${min}`);
+  if (max !== undefined && size > max) return invalid(`Member must have ${what} less than or equal to ${max}`);
   return undefined;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const joined = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
-const wrongType = (path: string, wanted: string): ModelViolation => ({
-  kind: 'type',
-  path,
-  message: `Expected ${wanted}`,
+/** The same violation, with its path from the value that contains the member. */
+const within = (name: string, { path, ...violation }: ModelViolation): ModelViolation => ({
+  ...violation,
+  path: path === '' ? name : `${name}.${path}`,
 });
-const invalid = (path: string, message: string): ModelViolation => ({ kind: 'value', path, message });
+const wrongType = (wanted: string): ModelViolation => ({ kind: 'type', path: '', message: `Expected ${wanted}` });
+const invalid = (message: string): ModelViolation => ({ kind: 'value', path: '', message });
