@@ -43,6 +43,7 @@ const STEPS = [
   'deliveries/lane-queues.ts',
   'deliveries/notify.ts',
   'deliveries/start-recovery.ts',
+  'deliveries/wait-meter.ts',
   'documents/pages.ts',
   'emails/notices.ts',
   'emails/send.ts',
@@ -63,7 +64,7 @@ const ofKindWithEffects = (file: string): boolean => ['handlers', 'consumers', '
 const hasEffects = (file: string): boolean => ofKindWithEffects(file) || STEPS.includes(file);
 /** Effects, which no rule contains: time and randomness are its arguments, and other files read and write for it. */
 const EFFECTS =
-  /\b(async|await|Promise|Date\.now|new Date\(\)|performance\.now|setTimeout|Math\.random|random(Bytes|UUID|Int))\b/;
+  /\b(async|await|Promise|Date\.now|new Date\(\)|performance\.(now|nodeTiming)|set(Timeout|Interval)|Math\.random|random(Bytes|UUID|Int))\b/;
 
 const IMPORT = /(?:from|import) '(\.{1,2}\/[^']+)'/g;
 const sources = ['functions', 'infra', 'lib'].flatMap((folder) =>

@@ -21,7 +21,7 @@ export interface Outcome {
   headers?: HeaderList | undefined;
 }
 
-/** The duration without the time in which the function could not run. */
+/** The time for which the function waited for the endpoint (wait-meter.ts). */
 export interface TimedOutcome extends Outcome {
   waitedMs: number;
 }
@@ -53,7 +53,7 @@ export interface Post {
 
 /** Observes an attempt. */
 export interface Watch {
-  /** Called every 100 ms with the milliseconds that the attempt has taken. It must not throw. */
+  /** Called after every 100 ms of waiting with their sum (wait-meter.ts). It must not throw. */
   tick(waitedMs: number): void;
   /** Ends the attempt. Its outcome is unknown then. */
   signal: AbortSignal;

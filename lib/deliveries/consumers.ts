@@ -97,20 +97,21 @@ async function spread(
 }
 
 /** Counts and logs the result of a message. A failed attempt is a warning, and everything else is information. */
-function report(message: DeliveryMessage, result: DeliverResult, { log }: Batch): void {
-  const delivery = fieldsOf(message);
+function report(message: DeliveryMessage, result: DeliverResult, { log, lane }: Batch): void {
+  const delivery = { ...fieldsOf(message), lane };
   const recorded = result.kind === 'notAttempted' ? undefined : result.recorded;
   if (!recorded) {
     const reason = result.kind === 'notAttempted' ? result.reason : 'wait';
     log.info('delivery.not_attempted', { ...delivery, reason });
     return;
   }
-  const { verdict, attempt, disabled, by } = recorded;
+  const { verdict, attempt, disabled, by, waitedMs } = recorded;
   const isFailure = verdict.status !== 'succeeded';
   if (by === 'us') countAttempt(attempt.durationMs, { isFailure, isDisabling: disabled });
   const { statusCode, error, reason, durationMs } = attempt;
-  const response = { status_code: statusCode, error, error_reason: reason ?? null, duration_ms: durationMs };
-  const outcome = { status: verdict.status, ...response, disabled };
+  const response = { status_code: statusCode, error, error_reason: reason ?? null };
+  const times = { duration_ms: durationMs, waited_ms: waitedMs };
+  const outcome = { status: verdict.status, ...response, ...times, disabled };
   log[isFailure ? 'warn' : 'info']('delivery.attempted', { ...delivery, ...outcome });
 }
 

@@ -9,9 +9,8 @@ import { ATTEMPT_TIMEOUT_MS, type Post, type TimedOutcome, type Watch } from './
 import { connect } from './connect.ts';
 import { exchange, MAX_RECEIVED_BYTES, type UntimedOutcome } from './exchange.ts';
 import { wasRewritten } from './response-head.ts';
+import { waitMeter } from './wait-meter.ts';
 
-/** The unit for counting the wait. A function without enough CPU counts fewer units, because then the endpoint is not slow. */
-const TICK_MS = 100;
 /**
  * How long an idle connection is kept. Between invocations, a function and its timers are frozen. A connection that the network
  * drops in this time looks open and would cost an attempt its 5 seconds.
@@ -31,6 +30,8 @@ export interface HttpPostOptions {
   idleMs?: number;
   /** The `address:port` of each name server. The default is the system's. */
   nameServers?: readonly string[];
+  /** The milliseconds for which the event loop was idle so far. The default is the event loop of this thread. */
+  idleTime?: () => number;
 }
 
 /**
@@ -40,7 +41,7 @@ export interface HttpPostOptions {
  */
 export function httpPost(
   addressPolicy: AddressPolicy,
-  { timeoutMs = ATTEMPT_TIMEOUT_MS, idleMs = IDLE_MS, nameServers }: HttpPostOptions = {},
+  { timeoutMs = ATTEMPT_TIMEOUT_MS, idleMs = IDLE_MS, nameServers, idleTime }: HttpPostOptions = {},
 ) {
   const lookup = lookupFor(addressPolicy, nameServers);
   const newAgents = (options: http.AgentOptions) => ({
@@ -49,22 +50,19 @@ export function httpPost(
   });
   const kept = newAgents({ keepAlive: true, timeout: idleMs });
   for (const agent of Object.values(kept)) limitIdle(agent);
+  const startWait = waitMeter(idleTime);
 
   /** Rejects if the signal of `watch` ends the attempt. Its connection is closed then. */
   return async function post({ url, headers, body }: Post, watch?: Watch): Promise<TimedOutcome> {
     const started = performance.now();
     const elapsedMs = () => performance.now() - started;
     const ended = new AbortController();
-    let waitedMs = 0;
-    const waiting = setInterval(() => {
-      waitedMs += TICK_MS;
-      watch?.tick(waitedMs);
-    }, TICK_MS);
+    const endWait = startWait(watch?.tick);
     try {
       const outcome = await Promise.race([outcomeOf(new URL(url)), aborted(watch?.signal)]);
-      return { ...outcome, durationMs: Math.round(elapsedMs()), waitedMs };
+      return { ...outcome, durationMs: Math.round(elapsedMs()), waitedMs: endWait() };
     } finally {
-      clearInterval(waiting);
+      endWait();
       ended.abort();
     }
 

@@ -2,7 +2,8 @@
  * The lanes of deliveries. Each lane has its own queue and function, so that endpoints delay only endpoints of their lane. An
  * endpoint that responds within `QUICK_WITHIN_MS` gets the `quick` lane. A longer attempt moves it to the `new` lane for ten
  * minutes, and an attempt longer than `SLOW_AFTER_MS` to the `slow` lane. While an attempt is overdue, the next messages of the
- * endpoint go to the slow lane.
+ * endpoint go to the slow lane. The length of an attempt is the time for which the function waited (wait-meter.ts), so a starved
+ * function moves no quick endpoint.
  *
  * The first overdue attempt to an endpoint stays in the quick lane for at most `SUSPECT_AFTER_MS`. Further overdue attempts leave
  * immediately. Whatever its rate, an endpoint occupies one environment of the quick lane for longer than `QUICK_WITHIN_MS`.

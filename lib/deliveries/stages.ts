@@ -22,7 +22,7 @@ import type { Deliveries } from './store.ts';
 export interface Made extends Found {
   attempt: Attempt;
   verdict: Verdict;
-  /** The duration without the time in which the function could not run. */
+  /** The time for which the function waited for the endpoint (wait-meter.ts). */
   waitedMs: number;
 }
 

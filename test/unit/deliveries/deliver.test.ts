@@ -92,9 +92,10 @@ describe('a delivery', () => {
     const own = await laneFunction();
     own.answer = responds(500);
     await own.run(message({ run: 1, attempt: 2 }), message({ eventId: 'evt_gone' }));
-    const names = { webhook_id: 'whk_1', project_id: 'prj_1', environment: 'live' };
-    const outcome = { status_code: 500, error: 'status_not_2xx', error_reason: null, duration_ms: 10, disabled: false };
-    const fields = { ...names, event_id: 'evt_1', run: 1, attempt: 2, status: 'retrying', ...outcome };
+    const names = { webhook_id: 'whk_1', project_id: 'prj_1', environment: 'live', lane: 'quick' };
+    const response = { status_code: 500, error: 'status_not_2xx', error_reason: null };
+    const outcome = { status: 'retrying', ...response, duration_ms: 10, waited_ms: 10, disabled: false };
+    const fields = { ...names, event_id: 'evt_1', run: 1, attempt: 2, ...outcome };
     const dropped = { ...names, event_id: 'evt_gone', run: 0, attempt: 1, reason: 'drop' };
     expect(own.lines).toHaveLength(2);
     expect(own.lines).toContainEqual({ level: 'warn', event: 'delivery.attempted', fields });

@@ -70,7 +70,8 @@ describe('time', () => {
     const { url } = await endpoint(ask);
     const tick = vi.fn();
     const leaving = new AbortController();
-    const outcome = post(to(url), { tick, signal: leaving.signal });
+    const idle = httpPost('any', { idleTime: () => performance.now() });
+    const outcome = idle(to(url), { tick, signal: leaving.signal });
     outcome.catch(() => {});
     const socket = await asked;
     return { outcome, tick, leaving, socket, respond: () => socket.write(OK) };

@@ -9,8 +9,11 @@ const MESSAGE = ['message_id', 'receive_count'];
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'project.created': ['project_id'],
   'events.fanned_out': ['events', 'deliveries', 'skipped', 'set_aside'],
-  'delivery.attempted': [...DELIVERY, 'status', 'status_code', 'error', 'error_reason', 'duration_ms', 'disabled'],
-  'delivery.not_attempted': [...DELIVERY, 'reason'],
+  'delivery.attempted': [
+    ...[...DELIVERY, 'lane', 'status', 'status_code', 'error', 'error_reason'],
+    ...['duration_ms', 'waited_ms', 'disabled'],
+  ],
+  'delivery.not_attempted': [...DELIVERY, 'lane', 'reason'],
   'delivery.handling_failed': [...DELIVERY, 'recovery_id', ...MESSAGE],
   'recovery.ended': ['project_id', 'environment', 'webhook_id', 'recovery_id'],
   'event.fan_out_failed': ['event_id'],
