@@ -38,17 +38,41 @@ const own = load(
   Array.from({ length: DURATION_MS / 100 }, (_, i) => now + i * 100),
 );
 const burst = (events: number): number[] => Array(events).fill(BURST_AT);
+/** The events of requests at a rate, for some time from the start. */
+const steady = (requestsPerSecond: number, eventsOfRequest: number, durationMs = DURATION_MS): number[] =>
+  Array.from({ length: (durationMs / 1000) * requestsPerSecond }, (_, i) =>
+    Array<number>(eventsOfRequest).fill(now + Math.round((i * 1000) / requestsPerSecond)),
+  ).flat();
 /** A project that uses its default budget of ten seconds in one burst: a batch of 100 events to 100 webhooks. */
 const wide = (space: Space): Load => load(space, 'document.created', burst(100), MAX_WEBHOOKS);
 
-/** What publishes next to the webhook. */
+/** A project with one webhook that receives its events. */
+const narrow = (times: readonly number[], projectId = 'prj_1'): Load =>
+  load({ ...OWN, projectId }, 'document.created', times);
+
+/**
+ * What publishes next to the webhook. A project can send 500 requests and cause 1,000 deliveries per second, and a new table accepts
+ * 2,000 events per second (`infra/COSTS.md`). A project that only reads uses no shard, function or queue of deliveries.
+ */
 const NEIGHBORS: Readonly<Record<string, readonly Load[]>> = {
   'a project with 100 webhooks': [wide({ ...OWN, projectId: 'prj_1' })],
   'four projects with 100 webhooks each': [1, 2, 3, 4].map((i) => wide({ ...OWN, projectId: `prj_${i}` })),
   'the sandbox of its project, with 100 webhooks': [wide({ ...OWN, environment: 'sandbox' })],
+  'a project that publishes 500 events per second': [narrow(steady(500, 1))],
+  'a project that publishes 10 batches of 100 events per second': [narrow(steady(10, 100))],
+  'a project that publishes 20 batches of 100 events per second for 5 seconds': [narrow(steady(20, 100, 5000))],
   'a webhook of its project with 5,000 events': [load(OWN, 'document.deleted', burst(5000))],
 };
 export const neighbors = Object.keys(NEIGHBORS);
+
+/** Bursts that only a table with more warm throughput accepts. They fill the stream, which is not fair to projects. */
+const BURSTS: typeof NEIGHBORS = {
+  'a project that publishes 10,000 events at the same time': [narrow(burst(10_000))],
+  'four projects that publish 10,000 events each at the same time': [1, 2, 3, 4].map((i) =>
+    narrow(burst(10_000), `prj_${i}`),
+  ),
+};
+export const bursts = Object.keys(BURSTS);
 
 const p95 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN; // nearest rank
@@ -64,6 +88,6 @@ export async function measureNeighbor(name: string) {
     return p95(delays.get(own.webhooks[0]?.id ?? '') ?? []);
   };
   const alone = await p95Of([own]);
-  const beside = await p95Of([own, ...(NEIGHBORS[name] ?? [])]);
+  const beside = await p95Of([own, ...(NEIGHBORS[name] ?? BURSTS[name] ?? [])]);
   return { alone, beside, ratio: beside / alone };
 }

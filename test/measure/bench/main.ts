@@ -1,6 +1,7 @@
 import { command, runCommand } from '../../../infra/commands/command.ts';
 import { assemble } from '../../../infra/local/assembly.ts';
 import { UserError } from '../../../infra/user-error.ts';
+import { measureActivities } from './activities.ts';
 import { measureBundles } from './bundles.ts';
 import { measureCost } from './cost/cost.ts';
 import { measureCpu } from './cpu/cpu.ts';
@@ -28,6 +29,8 @@ const MEASUREMENTS: Record<string, (assembly: string) => Promise<Record<string, 
       await measureNeighbors(),
     'Isolation: p99 from publication to receipt at 10 healthy endpoints, before and after others stop responding':
       await measureIsolation(assembly),
+    'Neighbors: p95 from publication to receipt on the local stack, before and while another project polls or publishes':
+      await measureActivities(assembly),
   }),
   sync: async (assembly) => ({
     'Sync cycles over documents of 1 KB: table reads, bytes of the responses, and CPU relative to an unchanged cycle over 100':

@@ -1,4 +1,4 @@
-import { measureNeighbor, neighbors } from '../../support/neighbors.ts';
+import { bursts, measureNeighbor, neighbors } from '../../support/neighbors.ts';
 
 export interface Neighbor {
   name: string;
@@ -9,6 +9,6 @@ export interface Neighbor {
 
 // The functions of the model need environment variables, which this process has from its start.
 const measured: Neighbor[] = [];
-for (const name of neighbors) measured.push({ name, ...(await measureNeighbor(name)) });
+for (const name of [...neighbors, ...bursts]) measured.push({ name, ...(await measureNeighbor(name)) });
 process.send?.(measured);
 process.disconnect();
