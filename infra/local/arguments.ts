@@ -28,6 +28,12 @@ export const USAGE = {
       value: 'NAME',
       about: `${DATABASES.join(' or ')}, which requires Java (dynoxide where npm has it)`,
     },
+    'max-database-mb': {
+      type: 'string',
+      value: 'N',
+      about: 'size above which the oldest events are deleted, 1 to 100000',
+      default: '512',
+    },
     keep: { type: 'boolean', default: false, about: 'keep data, keys, pending deliveries and emails between starts' },
     directory: {
       type: 'string',
@@ -61,6 +67,7 @@ export function readArguments({ values }: Parsed<(typeof USAGE)['options']>) {
     speed,
     concurrency: integer('concurrency', values.concurrency, 1, 1000),
     database,
+    maxDatabaseMb: integer('max-database-mb', values['max-database-mb'], 1, 100_000),
     keep: values.keep,
     directory: resolve(values.directory ?? localDirectory),
   };

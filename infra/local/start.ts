@@ -11,6 +11,7 @@ import { openExclusively } from './exclusive-file.ts';
 import { createDirectory, openKept } from './kept.ts';
 import { openLog } from './log-file.ts';
 import { requireFreePort } from './ports.ts';
+import { limitData } from './retention.ts';
 import { defaultDatabase, startDatabase } from './services/database.ts';
 import { requireLayout } from './services/table.ts';
 import { type LocalStack, startStack } from './stack.ts';
@@ -37,7 +38,7 @@ export async function start(options: Arguments): Promise<void> {
   const starting = startDatabase(database, kept?.directory);
   starting.catch(() => {}); // awaited below
   const assembly = await assemble();
-  const { endpoint: databaseEndpoint } = await starting;
+  const { endpoint: databaseEndpoint, data } = await starting;
 
   const lock = openExclusively(join(options.directory, 'stack.lock'));
   const directory = lock ? options.directory : mkdtempSync(join(options.directory, 'stack-'));
@@ -61,6 +62,7 @@ export async function start(options: Arguments): Promise<void> {
   if (kept?.demo) await requireLayout(databaseEndpoint, stack.template.ref('Table'), kept.directory);
   const demo = kept?.demo ?? (await createDemo(stack, receiver, secret));
   kept?.keepDemo(demo);
+  if (data) limitData({ stack, data, endpoint: databaseEndpoint, maxMb: options.maxDatabaseMb, say });
   writeStackFile(directory, stack, demo);
   say(welcome(stack, demo, speed, logFile));
   if (!lock) say(`\nCommands use the stack that was started first. For this one, pass --directory ${directory}`);

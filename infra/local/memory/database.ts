@@ -20,7 +20,7 @@ const SHARD = 'shardId-00000001';
  */
 export class MemoryDatabase {
   private readonly tables = new Map<string, { input: CreateTableCommandInput; db: MemoryDynamoDb }>();
-  private readonly storage: Storage;
+  readonly storage: Storage;
 
   constructor(directory?: string) {
     this.storage = new Storage(directory, Date.now());

@@ -5,11 +5,14 @@ import { namesThisMachine } from '../hosts.ts';
 import { onKept } from '../kept.ts';
 import { InvalidRequest } from '../models/invalid-request.ts';
 import { jsonOperation } from '../models/operations.ts';
+import type { DataFile } from '../services/data-file.ts';
 import { MemoryDatabase } from './database.ts';
 import { DynamoDbError } from './requests.ts';
 
 /** Starts a database in this process, with the JSON protocol of DynamoDB on a free port of loopback. */
-export async function startMemoryDatabase(directory?: string): Promise<{ endpoint: string; stop(): void }> {
+export async function startMemoryDatabase(
+  directory?: string,
+): Promise<{ endpoint: string; data: DataFile; stop(): void }> {
   const database = onKept(directory, () => new MemoryDatabase(directory));
   const server = http.createServer((request, response) => {
     respond(database, request, response).catch(() => response.destroy()); // the caller disconnected
@@ -20,6 +23,7 @@ export async function startMemoryDatabase(directory?: string): Promise<{ endpoin
   });
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    data: database.storage,
     stop() {
       server.close().closeAllConnections();
       database.close();

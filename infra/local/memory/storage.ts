@@ -1,6 +1,14 @@
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import {
+  bytesIn,
+  type DataFile,
+  oldestItems,
+  type PassedRecords,
+  type PlaceRange,
+  RECORDS_TOGETHER,
+} from '../services/data-file.ts';
 import type { Item } from './paths.ts';
 import type { Change } from './table.ts';
 
@@ -18,22 +26,26 @@ const RETENTION_MS = 24 * 60 * 60 * 1000;
  * The SQLite file of the database in memory. A change is written before it takes effect, so a killed process loses no change. A
  * power failure can lose the last ones. Without a directory, SQLite uses a temporary file and deletes it.
  */
-export class Storage {
+export class Storage implements DataFile {
   private readonly file: DatabaseSync;
-  private readonly statements: Record<'put' | 'remove' | 'record', StatementSync>;
+  private readonly statements: Record<'put' | 'remove' | 'record' | 'passed', StatementSync>;
 
   constructor(directory: string | undefined, now: number) {
     this.file = new DatabaseSync(directory === undefined ? '' : join(directory, 'memory.db'));
     this.file.exec(`PRAGMA journal_mode = ${directory === undefined ? 'MEMORY' : 'WAL'}; PRAGMA synchronous = OFF;
       CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, input TEXT NOT NULL);
-      CREATE TABLE IF NOT EXISTS items (name TEXT, pk TEXT, sk TEXT, item TEXT NOT NULL, PRIMARY KEY (name, pk, sk)) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS items (name TEXT, pk TEXT, sk TEXT, item TEXT NOT NULL, PRIMARY KEY (name, pk, sk));
       CREATE TABLE IF NOT EXISTS records (sequence INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, at INTEGER, before TEXT, after TEXT);
       CREATE INDEX IF NOT EXISTS records_of_table ON records (name, sequence);`);
     this.file.prepare('DELETE FROM records WHERE at < ?').run(now - RETENTION_MS);
+    const first = `SELECT sequence, at FROM records WHERE name = ? ORDER BY sequence LIMIT ${RECORDS_TOGETHER}`;
     this.statements = {
       put: this.file.prepare('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)'),
       remove: this.file.prepare('DELETE FROM items WHERE name = ? AND pk = ? AND sk = ?'),
       record: this.file.prepare('INSERT INTO records (name, at, before, after) VALUES (?, ?, ?, ?)'),
+      passed: this.file.prepare(
+        `DELETE FROM records WHERE sequence IN (SELECT sequence FROM (${first}) WHERE sequence < ? OR at < ?)`,
+      ),
     };
   }
 
@@ -51,6 +63,19 @@ export class Storage {
   *items(name: string): Generator<Item> {
     for (const { item } of this.file.prepare('SELECT item FROM items WHERE name = ?').iterate(name))
       yield JSON.parse(String(item));
+  }
+
+  bytes(): number {
+    return bytesIn(this.file);
+  }
+
+  oldestItems(name: string, range: PlaceRange) {
+    const columns = `pk, sk, json_extract(item, '$.expires') AS expires`;
+    return oldestItems(this.file, { rows: 'items', condition: `name = '${name}'`, columns }, range);
+  }
+
+  removeRecords(name: string, { sequence, at }: PassedRecords): void {
+    this.statements.passed.run(name, sequence, at * 1000);
   }
 
   /** Stores all changes or none. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../../user-error.ts';
 import { onKept } from '../kept.ts';
 import { startMemoryDatabase } from '../memory/server.ts';
+import type { DataFile } from './data-file.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { dynoxideBinary, type Started, startDynoxide } from './dynoxide.ts';
 
@@ -19,6 +20,8 @@ export type DatabaseName = (typeof DATABASES)[number];
 export interface Database {
   name: DatabaseName;
   endpoint: string;
+  /** The file of the data. `dynamodb-local` has its own format. */
+  data?: DataFile | undefined;
   stop(): void;
 }
 
@@ -26,11 +29,13 @@ export interface Database {
 export async function startDatabase(name = defaultDatabase(), directory?: string): Promise<Database> {
   if (name === 'memory') return { name, ...(await startMemoryDatabase(directory)) };
   const port = await freePort();
-  const { child, prepare, temporary } = await START[name](port, directory);
+  const { child, open, temporary } = await START[name](port, directory);
   const guard = startGuard(child, temporary);
   child.once('exit', () => guard.kill('SIGKILL')); // another process could get the same id
+  let file: ReturnType<NonNullable<typeof open>> | undefined;
   const stop = () => {
     process.off('exit', stop);
+    file?.close();
     guard.kill('SIGKILL');
     child.kill('SIGKILL');
     if (temporary) rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
@@ -38,8 +43,8 @@ export async function startDatabase(name = defaultDatabase(), directory?: string
   process.once('exit', stop);
   const endpoint = `http://127.0.0.1:${port}`;
   await untilResponding(name, endpoint, child, directory);
-  onKept(directory, () => prepare?.());
-  return { name, endpoint, stop };
+  file = onKept(directory, () => open?.());
+  return { name, endpoint, data: file, stop };
 }
 
 /**

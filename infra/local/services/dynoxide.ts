@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { bytesIn, type DataFile, oldestItems, RECORDS_TOGETHER } from './data-file.ts';
 
 /*
  * Dynoxide (https://github.com/nubo-db/dynoxide) implements the protocol of DynamoDB on SQLite in one binary. npm installs only
@@ -22,8 +23,8 @@ export function dynoxideBinary(): string | null {
 /** A started database. */
 export interface Started {
   child: ChildProcess;
-  /** Called when the database responds. */
-  prepare?(): void;
+  /** Called when the database responds. Opens its file. */
+  open?(): DataFile & { close(): void };
   /** The directory to delete when the process has ended. */
   temporary?: string;
 }
@@ -34,24 +35,43 @@ export function startDynoxide(binary: string, port: number, directory: string | 
   const file = join(place, 'dynoxide.db');
   return {
     child: spawn(binary, ['serve', '--port', String(port), '--db-path', file], { stdio: 'ignore' }),
-    prepare: () => indexStreams(file),
+    open: () => openFile(file),
     ...(directory === undefined && { temporary: place }),
   };
+}
+
+/** Keys contain the type of their value, such as `S:PROJECT#prj_1`. */
+const COLUMNS = `substr(pk, 3) AS pk, substr(sk, 3) AS sk, json_extract(item_json, '$.expires.N') AS expires`;
+
+/** Opens the file of a running Dynoxide. Writes of both processes wait for each other. */
+function openFile(path: string) {
+  const file = new DatabaseSync(path);
+  file.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL');
+  indexStreams(file);
+  const first = `SELECT id, created_at, CAST(sequence_number AS INTEGER) AS position FROM _stream_records
+    WHERE table_name = ?1 ORDER BY position LIMIT ${RECORDS_TOGETHER}`;
+  // The last record stays, because the next sequence number follows it.
+  const removal = file.prepare(`DELETE FROM _stream_records
+    WHERE id IN (SELECT id FROM (${first}) WHERE position < ?2 OR created_at < ?3)
+    AND id < (SELECT max(id) FROM _stream_records)`);
+  const data: DataFile = {
+    bytes: () => bytesIn(file),
+    oldestItems: (table, range) => oldestItems(file, { rows: `"${table}"`, columns: COLUMNS }, range),
+    removeRecords: (table, { sequence, at }) => void removal.run(table, sequence, at),
+  };
+  return { ...data, close: () => file.close() };
 }
 
 /**
  * Adds indexes to the stream tables. Every write of Dynoxide searches the last record of the stream, and every read searches the
  * next one. Without an index, it scans all records, and the 20,000th write took ten times as long as the first.
  */
-function indexStreams(file: string): void {
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA busy_timeout = 5000');
+function indexStreams(file: DatabaseSync): void {
   for (const columns of ['table_name', 'table_name, shard_id']) {
     const name = `_stream_records_by_${columns.replace(', ', '_')}`;
     const position = 'CAST(sequence_number AS INTEGER)';
-    database.exec(`CREATE INDEX IF NOT EXISTS ${name} ON _stream_records (${columns}, ${position})`);
+    file.exec(`CREATE INDEX IF NOT EXISTS ${name} ON _stream_records (${columns}, ${position})`);
   }
-  database.close();
 }
 
 const SHARED_MEMORY = '/dev/shm';

@@ -98,3 +98,13 @@ it('stops with a short message when the kept table has a different layout', asyn
     expect.stringContaining(`The kept table has a different layout. Delete ${kept}, or start`),
   ]);
 });
+
+it.each(['memory', 'dynoxide'])('states that the data in %s has reached its limit', async (database) => {
+  const other = temporaryDirectory();
+  const program = npmStart(other, ['--database', database, '--max-database-mb', '1']);
+  const { client } = await program.ready();
+  const body = { fields: { text: 'x'.repeat(90_000) } };
+  for (let i = 0; i < 20; i++) await client('PUT', `/v1/documents/large-${i}`, { body });
+  const message = 'The database has 1 MB, so the oldest events are deleted.';
+  await eventually(() => program.output().includes(message));
+});

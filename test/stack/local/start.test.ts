@@ -161,6 +161,8 @@ describe('npm start', () => {
     [['--port', '65535'], { port: 65535, receiverPort: 0 }],
     [['--port', '0', '--database', 'dynoxide'], { port: 0, receiverPort: 0, database: 'dynoxide' }],
     [['--port', '0', '--receiver-port', '70'], { port: 0, receiverPort: 70 }],
+    [[], { maxDatabaseMb: 512 }],
+    [['--max-database-mb', '1'], { maxDatabaseMb: 1 }],
     [['--directory', 'a'], { directory: resolve('a') }],
   ])('reads %j before the variable DATABASE and the default values', (given, expected) => {
     vi.stubEnv('DATABASE', 'memory');
@@ -175,6 +177,7 @@ describe('npm start', () => {
     [['--database', 'memory', '--receiver-port', '1.5'], '--receiver-port must be an integer from 0 to 65535.'],
     [['--database', 'memory', '--concurrency', '0'], '--concurrency must be an integer from 1 to 1000.'],
     [['--database', 'memory', '--concurrency', '1001'], '--concurrency must be an integer from 1 to 1000.'],
+    [['--database', 'memory', '--max-database-mb', '0'], '--max-database-mb must be an integer from 1 to 100000.'],
     [['--database', 'mysql'], '--database must be one of dynoxide, memory, dynamodb-local.'],
     [[], 'The variable DATABASE must be one of dynoxide, memory, dynamodb-local.'],
   ])('rejects %j with a short message', (given, message) => {
