@@ -42,7 +42,7 @@ export function eventHandlers(
   { table, clock, random }: Backend,
   outcomesIn: Outcomes,
 ): Handlers<typeof eventOperations> {
-  const events = eventStore(table);
+  const store = eventStore(table);
   const cursors = cursorsOf(table, random);
   // A repeated request derives the same ids, so that it publishes no second event if the first response was not stored.
   function eventsOf(
@@ -55,27 +55,32 @@ export function eventHandlers(
     return newEvents({ ...space, at }, events, identity ? derivedFrom(identity.id) : random);
   }
 
+  // The events contain the response, so a repeated request reads them. A stored response would cost as much as a third of a batch.
+  async function publishAll(
+    space: Space,
+    published: readonly v.InferOutput<typeof PublishEvent>[],
+    identity: RequestIdentity | undefined,
+  ): Promise<string[] | undefined> {
+    const events = eventsOf(space, published, identity);
+    if (events.some(isTooLarge)) return undefined;
+    const found = identity?.isRepeated ? await store.stored(events) : undefined;
+    if (!found) await store.publish(events, []);
+    return (found ?? events).map((event) => event.body);
+  }
+
   return {
-    async publishEvent({ body, space }, idempotencyWrites, identity) {
-      const [event] = eventsOf(space, [body], identity);
-      if (!event || isTooLarge(event)) return tooLarge();
-      const response = { json: event.body };
-      await events.publish([event], idempotencyWrites(response));
-      return response;
+    async publishEvent({ body, space }, _completing, identity) {
+      const [json] = (await publishAll(space, [body], identity)) ?? [];
+      return json === undefined ? tooLarge() : { json, isRepeatable: true };
     },
 
-    // The events contain the response, so a repeated request reads them. A stored response would cost as much as a third of the events.
     async publishEvents({ body, space }, _completing, identity) {
-      const published = eventsOf(space, body.events, identity);
-      if (published.some(isTooLarge)) return tooLarge();
-      const stored = identity?.isRepeated ? await events.stored(published) : undefined;
-      if (!stored) await events.publish(published, []);
-      const bodies = (stored ?? published).map((event) => event.body);
-      return { json: `{"data":[${bodies.join(',')}]}`, isRepeatable: true };
+      const bodies = await publishAll(space, body.events, identity);
+      return bodies ? { json: `{"data":[${bodies.join(',')}]}`, isRepeatable: true } : tooLarge();
     },
 
     async getEvent({ path: { id }, space }) {
-      const event = await events.get(space, id);
+      const event = await store.get(space, id);
       return event ? { json: event.body } : notFound('event');
     },
 
@@ -84,7 +89,7 @@ export function eventHandlers(
         const { document_key: documentKey, type: types, prefix, since, until, include } = request.query;
         const outcomes = include && (await outcomesIn(request.space));
         const most = Math.min(limit, outcomes?.maxEvents ?? limit);
-        const listed = await events.list(request.space, {
+        const listed = await store.list(request.space, {
           ...{ types, documentKey, prefix, since, until },
           ...{ limit: most, after },
         });

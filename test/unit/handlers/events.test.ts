@@ -4,7 +4,7 @@ import { changed } from '../../support/changed.ts';
 import { code, listed, pagesOf, put } from '../../support/documents.ts';
 import { memoryService } from '../../support/memory-service.ts';
 import { createWebhook, publishAll } from '../../support/requests.ts';
-import { VARIABLES } from '../../support/runtime.ts';
+import { isRead, VARIABLES } from '../../support/runtime.ts';
 import type { Client } from '../../support/service.ts';
 
 const service = memoryService();
@@ -201,6 +201,46 @@ it('the conflict of a write is listed before its change', async () => {
 });
 
 describe('an event', () => {
+  it('is returned to a repeated request as it was stored, although its record does not contain it', async () => {
+    const client = await (await service.project()).client('live');
+    const request = { body: changed({ document_key: 'from-my-engine' }), headers: { 'Idempotency-Key': 'single' } };
+    const writes: string[] = [];
+    service.faults.command = (name, input) => {
+      const write = JSON.stringify(input);
+      if (!isRead(name) && write.includes('IDEMPOTENCY#')) writes.push(write);
+      return undefined;
+    };
+    const first = await client('POST', '/v1/events', request);
+    expect(writes).toHaveLength(2); // the start and the end of the request
+    expect(writes.join()).not.toContain('from-my-engine');
+    service.clock.skip(23 * 60 * 60 * 1000);
+    const again = await client('POST', '/v1/events', request);
+    service.faults.command = () => undefined;
+    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([202, first.text, 'true']);
+    expect(await all(client, '')).toEqual([first.body]);
+  });
+
+  it.each([
+    'EVENT#',
+    'IDEMPOTENCY#',
+  ])('is published once if the request is repeated after a failed write of %s', async (kind) => {
+    const client = await (await service.project()).client('live');
+    const request = { body: changed(), headers: { 'Idempotency-Key': 'once' } };
+    service.faults.command = (name, input) => {
+      const isLate = kind === 'EVENT#' || name === 'Update';
+      return !isRead(name) && isLate && JSON.stringify(input).includes(kind)
+        ? new Error('The write failed')
+        : undefined;
+    };
+    expect((await client('POST', '/v1/events', request)).status).toBe(500);
+    service.faults.command = () => undefined;
+    const stored = await all(client, '');
+    expect(stored).toHaveLength(kind === 'EVENT#' ? 0 : 1);
+    service.clock.skip(60_000); // the failed request counts as ended
+    const { body } = await client('POST', '/v1/events', request);
+    expect([[body], stored]).toEqual([await all(client, ''), kind === 'EVENT#' ? [] : [body]]);
+  });
+
   it('is listed as it is delivered, with the deepest values and every digit', async () => {
     const client = await (await service.project()).client('live');
     const write = async (method: string, value: string, members = '') => {
