@@ -48,6 +48,7 @@ function openFile(path: string) {
   const file = new DatabaseSync(path);
   file.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL');
   indexStreams(file);
+  file.exec('PRAGMA busy_timeout = 100'); // this process waits, and a later pass can do the same work
   const first = `SELECT id, created_at, CAST(sequence_number AS INTEGER) AS position FROM _stream_records
     WHERE table_name = ?1 ORDER BY position LIMIT ${RECORDS_TOGETHER}`;
   // The last record stays, because the next sequence number follows it.
