@@ -353,8 +353,7 @@ export function memoryService({ variables = {}, isPosting = false, from }: Memor
     /** Does all work that is due, now or later. */
     settle: () => work(),
     /** Adds an endpoint. Others respond with 200. */
-    endpoint(behaviour: Behaviour = 200) {
-      const url = `https://${randomUUID()}.example.com/hook`;
+    endpoint(behaviour: Behaviour = 200, url = `https://${randomUUID()}.example.com/hook`) {
       const endpoint = { behaviour, received: [] as Post[] };
       endpoints.set(url, endpoint);
       return {

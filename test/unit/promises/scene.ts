@@ -113,9 +113,11 @@ export function scenesOf(
 
 export const newScene = scenesOf(buildScene);
 
-/** A scene of projects with a budget of so many deliveries a minute. */
-export const newSceneWithBudget = (perMinute: number) =>
-  scenesOf(buildScene, { DELIVERIES_PER_SECOND: String(perMinute / 60) });
+/** The variables of a service with a budget of so many deliveries a minute for each project. */
+export const variablesOf = (perMinute: number) => ({ DELIVERIES_PER_SECOND: String(perMinute / 60) });
+
+/** A scene of such a service. */
+export const newSceneWithBudget = (perMinute: number) => scenesOf(buildScene, variablesOf(perMinute));
 
 /** A text that only contents of requests contain. */
 export const CONTENT = 'content-of-a-request';

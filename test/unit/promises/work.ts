@@ -1,6 +1,6 @@
 import { changed } from '../../support/changed.ts';
 import { isRead } from '../../support/runtime.ts';
-import { newSceneWithBudget, type Performed, prepare, type Scene } from './scene.ts';
+import { newSceneWithBudget, type Performed, type Scene, scenesOf, variablesOf } from './scene.ts';
 
 /** What requests cause until all consumers are idle. */
 export interface Work {
@@ -25,22 +25,28 @@ export const SUBSCRIBED = FAILING + 1;
 /** The deliveries that a recovery finds. */
 export const SKIPPED = 20;
 
-const newScene = newSceneWithBudget(BUDGET);
 const EVENTS = ['document.changed', 'document.deleted', 'sync.completed', 'sync.conflict', 'connection.lost'];
 
-/** A scene in which one request can cause much: webhooks that fail, and deliveries to recover. */
-export async function busyScene(id: Performed): Promise<Scene> {
-  const scene = await newScene();
+/** The endpoint of all webhooks of a busy scene that get its events. */
+const FAILING_URL = 'https://failing.example.com/hook';
+
+const newBusyScene = scenesOf(async () => {
+  const scene = await newSceneWithBudget(BUDGET)();
   const { admin, service, webhook } = scene;
-  const url = service.endpoint(500).url;
   const path = `/v1/webhooks/${webhook.id}`;
-  await admin('PATCH', path, { body: { url, status: 'disabled' } });
+  await admin('PATCH', path, { body: { url: FAILING_URL, status: 'disabled' } });
   const events = Array.from({ length: SKIPPED }, () => changed({ document_key: 'w:5' }));
   await admin('POST', '/v1/events/batch', { body: { events } });
   await service.clock.advance(60_000);
   await admin('PATCH', path, { body: { status: 'enabled' } });
-  for (let n = 0; n < FAILING; n++) await admin('POST', '/v1/webhooks', { body: { url, events: EVENTS } });
-  await prepare(scene, [id]);
+  for (let n = 0; n < FAILING; n++) await admin('POST', '/v1/webhooks', { body: { url: FAILING_URL, events: EVENTS } });
+  return scene;
+}, variablesOf(BUDGET));
+
+/** A scene in which one request can cause much: webhooks that fail, and deliveries to recover. */
+export async function busyScene(id: Performed): Promise<Scene> {
+  const scene = await newBusyScene(id);
+  scene.service.endpoint(500, FAILING_URL);
   return scene;
 }
 
