@@ -17,7 +17,8 @@ export const LONG = [
 /** Slow files. They start first, so that a worker does not run one of them alone at the end. */
 const EARLY = /\/(flows|upgrades)\/|\/planted-bugs|\/long\/smoke|\/api\/limits/;
 /** Files with long histories. They start last, because `replay.ts` repeats only commands that are new to a worker. */
-const LATE = /\/simulation\/simulation|\/grants|\/handlers\/(lists|emails)/;
+const LATE =
+  /\/simulation\/simulation|\/grants|\/handlers\/(lists|emails|engines|deliveries|projects|content|sync-replicas)/;
 
 class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -65,16 +65,6 @@ describe('the lease of an engine', () => {
     expect(stored()).toEqual([]);
   });
 
-  it('reports 10,000 connections', async () => {
-    const project = await service.project();
-    const client = await project.client('live');
-    const ids = Array.from({ length: 10_000 }, (_, i) => `socket-${String(i).padStart(5, '0')}`);
-    for (let i = 0; i < ids.length; i += 500) await renewed(client, { opened: sockets(...ids.slice(i, i + 500)) });
-    await service.clock.advance(40_000);
-    expect(allLost(project)).toEqual(ids);
-    expect(stored()).toEqual([]);
-  });
-
   it('is renewed without changes, for as long as the engine lives', async () => {
     const client = await live();
     await renewed(client, { opened: sockets('a') });
@@ -401,4 +391,15 @@ describe('a check of an engine', () => {
     await service.settle();
     expect(await lostIds(client)).toEqual(['a']);
   });
+});
+
+// The last test, because `replay.ts` repeats what comes before a new kind of command.
+it('the lease of an engine with 10,000 connections reports them', async () => {
+  const project = await service.project();
+  const client = await project.client('live');
+  const ids = Array.from({ length: 10_000 }, (_, i) => `socket-${String(i).padStart(5, '0')}`);
+  for (let i = 0; i < ids.length; i += 500) await renewed(client, { opened: sockets(...ids.slice(i, i + 500)) });
+  await service.clock.advance(40_000);
+  expect(allLost(project)).toEqual(ids);
+  expect(stored()).toEqual([]);
 });
