@@ -30,14 +30,14 @@ export const PRICES = {
 } as const;
 
 /**
- * The response time of an endpoint, and the CPU time of a delivery with 512 MB of memory, which gets 0.29 of a vCPU. In full
- * batches over TLS, it is 2.9 ms of a vCPU (`npm run bench -- cpu`).
+ * The response time of an endpoint, and the CPU time of a delivery with 512 MB of memory, which gets 0.29 of a vCPU. Over TLS, it
+ * is 2 ms of a vCPU in batches of 100 and 5.6 ms in batches of 10 (`npm run bench -- cpu`).
  */
 const ENDPOINT_MS = 100;
 /** The fixed milliseconds of a batch of deliveries. */
 const BATCH_MS = 20;
 const DELIVERY_CPU_MS = 10;
-/** The CPU time of a message in the fan-out, 0.17 ms of a vCPU (`npm run bench -- cpu`). */
+/** The CPU time of a message in the fan-out, 0.02 to 0.2 ms of a vCPU (`npm run bench -- cpu`). */
 export const MESSAGE_CPU_MS = 0.5;
 
 /**
