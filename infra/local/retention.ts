@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import type { ItemKind } from '../../lib/deployment.ts';
-import type { DataFile, PlacedItem } from './services/data-file.ts';
+import { type DataFile, type PlacedItem, STREAM_SECONDS } from './services/data-file.ts';
 import { dynamoDbClient } from './services/table.ts';
 import type { LocalStack } from './stack.ts';
 
@@ -16,8 +16,6 @@ const DELETED_TOGETHER = 5_000;
 const READ_TOGETHER = 1_000;
 const TRANSACTION = 100;
 
-/** How long a stream keeps its records (DynamoDB Developer Guide, "Change data capture for DynamoDB Streams"). */
-const STREAM_SECONDS = 24 * 60 * 60;
 /** How often expired items are deleted. DynamoDB needs up to a few days. */
 const EXPIRY_MS = 60 * 60 * 1000;
 

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 /** How often the wait is counted. A beat counts at most this time. */
 const BEAT_MS = 20;
-/** How often an attempt is told its wait. */
+/** How often an attempt receives the time that it has waited. */
 const TICK_MS = 100;
 
 interface Wait {
@@ -42,7 +42,7 @@ export function waitMeter(idleTime = () => performance.nodeTiming.idleTime) {
   return function startWait(tick?: (waitedMs: number) => void): () => number {
     const wait: Wait = { idleMs: idleTime(), waitedMs: 0, tick };
     waits.add(wait);
-    timer ??= setInterval(beat, BEAT_MS); // one timer for all attempts, because each wakes the process up
+    timer ??= setInterval(beat, BEAT_MS); // one timer for all attempts, because each interrupts the process
     return function end() {
       waits.delete(wait);
       if (waits.size === 0) {

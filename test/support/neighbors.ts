@@ -5,6 +5,7 @@ import type { Space } from '../../lib/space.ts';
 import { MAX_WEBHOOKS, type WebhookRecord } from '../../lib/webhooks/webhook.ts';
 import { now, webhook } from '../unit/deliveries/builders.ts';
 import { firstAttempts } from './first-attempts.ts';
+import { percentile } from './percentile.ts';
 
 /** How long a webhook is measured, and when its neighbors publish. */
 const DURATION_MS = 10_000;
@@ -74,9 +75,6 @@ const BURSTS: typeof NEIGHBORS = {
 };
 export const bursts = Object.keys(BURSTS);
 
-const p95 = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN; // nearest rank
-
 /** The p95 from an event to its first attempt at the webhook, in milliseconds of the model, alone and next to a neighbor. */
 export async function measureNeighbor(name: string) {
   const p95Of = async (loads: readonly Load[]) => {
@@ -85,7 +83,7 @@ export async function measureNeighbor(name: string) {
       events,
       loads.flatMap(({ webhooks }) => webhooks),
     );
-    return p95(delays.get(own.webhooks[0]?.id ?? '') ?? []);
+    return percentile(delays.get(own.webhooks[0]?.id ?? '') ?? [], 0.95);
   };
   const alone = await p95Of([own]);
   const beside = await p95Of([own, ...(NEIGHBORS[name] ?? BURSTS[name] ?? [])]);

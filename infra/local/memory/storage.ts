@@ -8,6 +8,7 @@ import {
   type PassedRecords,
   type PlaceRange,
   RECORDS_TOGETHER,
+  STREAM_SECONDS,
 } from '../services/data-file.ts';
 import type { Item } from './paths.ts';
 import type { Change } from './table.ts';
@@ -18,9 +19,6 @@ export interface StreamEntry extends Pick<Change, 'before' | 'after'> {
   /** The Unix time in milliseconds. */
   at: number;
 }
-
-/** How long a stream keeps its records (DynamoDB Developer Guide, "Change data capture for DynamoDB Streams"). */
-const RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The SQLite file of the database in memory. A change is written before it takes effect, so a killed process loses no change. A
@@ -37,7 +35,7 @@ export class Storage implements DataFile {
       CREATE TABLE IF NOT EXISTS items (name TEXT, pk TEXT, sk TEXT, item TEXT NOT NULL, PRIMARY KEY (name, pk, sk));
       CREATE TABLE IF NOT EXISTS records (sequence INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, at INTEGER, before TEXT, after TEXT);
       CREATE INDEX IF NOT EXISTS records_of_table ON records (name, sequence);`);
-    this.file.prepare('DELETE FROM records WHERE at < ?').run(now - RETENTION_MS);
+    this.file.prepare('DELETE FROM records WHERE at < ?').run(now - STREAM_SECONDS * 1000);
     const first = `SELECT sequence, at FROM records WHERE name = ? ORDER BY sequence LIMIT ${RECORDS_TOGETHER}`;
     this.statements = {
       put: this.file.prepare('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)'),

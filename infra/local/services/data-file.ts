@@ -31,6 +31,8 @@ export interface DataFile {
 }
 
 export const RECORDS_TOGETHER = 10_000;
+/** How long a stream keeps its records (DynamoDB Developer Guide, "Change data capture for DynamoDB Streams"). */
+export const STREAM_SECONDS = 24 * 60 * 60;
 
 /** Where a file contains the items of a table, in SQL. */
 interface ItemRows {

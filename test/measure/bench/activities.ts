@@ -1,7 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalStack } from '../../../infra/local/stack.ts';
 import { changed } from '../../support/changed.ts';
+import { percentile } from '../../support/percentile.ts';
 import { startEndpoint } from './endpoint-process.ts';
 import type { Latency } from './isolation-endpoints.ts';
 import type { Load } from './load.ts';
@@ -21,7 +23,7 @@ const PER_SECOND = 10;
 /** What the neighbor has. */
 const STORED = { events: 300, documents: 100, webhooks: 10, keys: 20 };
 /** A project polls a list at the limit of costly lists (`infra/throttles.ts`), with some concurrent clients. */
-const POLLING = { method: 'GET', clients: 4, perSecond: 50 } as const;
+const POLLING = { method: 'GET', clients: { count: 4, perSecond: 50 } } as const;
 
 type Activity = Omit<Load, 'url' | 'adminKey'> & { path: string };
 
@@ -37,7 +39,7 @@ export async function measureActivities(assembly: string) {
   const own = await startOwn(stack);
   const clients = fork(new URL('./load.ts', import.meta.url));
   await once(clients, 'message');
-  await pass(WARM_UP_MS);
+  await sleep(WARM_UP_MS);
   const measured = new Map(Object.keys(activities).map((name) => [name, [] as Measured[]]));
   for (let round = 0; round < ROUNDS; round++)
     for (const [name, { path, ...load }] of Object.entries(activities)) {
@@ -96,8 +98,11 @@ async function activitiesOf(
   };
   return {
     ...Object.fromEntries(Object.entries(lists).map(([name, path]) => [`polls: ${name}`, { ...POLLING, path }])),
-    'publishes singly': { method: 'POST', path: '/v1/events', body: event(1), clients: 4, perSecond: 50 },
-    'publishes batches of 100': { method: 'POST', path: '/v1/events/batch', body: batch, clients: 1, perSecond: 1 },
+    'publishes singly': { ...POLLING, method: 'POST', path: '/v1/events', body: event(1) },
+    'publishes batches of 100': {
+      ...{ method: 'POST', path: '/v1/events/batch', body: batch },
+      clients: { count: 1, perSecond: 1 },
+    },
   };
 }
 
@@ -114,15 +119,17 @@ async function startOwn(stack: LocalStack) {
   return {
     /** The p95 from publication to receipt, in milliseconds, of the events that are received in a segment. */
     async p95(): Promise<number> {
-      await pass(PAUSE_MS);
+      await sleep(PAUSE_MS);
       await latenciesOf(endpoints);
-      await pass(SEGMENT_MS);
-      const sorted = (await latenciesOf(endpoints)).map(({ ms }) => ms).sort((a, b) => a - b);
-      return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? Number.NaN; // nearest rank
+      await sleep(SEGMENT_MS);
+      return percentile(
+        (await latenciesOf(endpoints)).map(({ ms }) => ms),
+        0.95,
+      );
     },
     async stop(): Promise<void> {
       clearInterval(timer);
-      await pass(PAUSE_MS);
+      await sleep(PAUSE_MS);
       endpoints.disconnect();
     },
   };
@@ -134,5 +141,3 @@ async function latenciesOf(endpoints: ChildProcess): Promise<Latency[]> {
   const [latencies] = (await once(endpoints, 'message')) as [Latency[]];
   return latencies;
 }
-
-const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { percentile } from '../../support/percentile.ts';
 import type { Latency, Others } from './isolation-endpoints.ts';
 import { createProject } from './project.ts';
 import { startBench } from './stack.ts';
@@ -89,9 +90,10 @@ async function deliver(assembly: string, others: Others, rate: number, untilMs: 
   return latencies;
 }
 
-function p99(latencies: readonly Latency[]): number {
-  const sorted = latencies.map(({ ms }) => ms).sort((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN; // nearest rank
-}
+const p99 = (latencies: readonly Latency[]): number =>
+  percentile(
+    latencies.map(({ ms }) => ms),
+    0.99,
+  );
 
 const until = (time: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - Date.now())));

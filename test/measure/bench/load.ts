@@ -1,13 +1,8 @@
-import http from 'node:http';
+import { type ApiRequest, type Clients, runClients, statusOf } from './clients.ts';
 
-/** A request that some clients repeat, each after its response, together at most at a rate. */
-export interface Load {
-  url: string;
-  adminKey: string;
-  method: 'GET' | 'POST';
-  body?: unknown;
-  clients: number;
-  perSecond: number;
+/** A request that clients repeat. */
+export interface Load extends ApiRequest {
+  clients: Clients;
 }
 
 // The clients of a neighbor in a separate process, whose work would otherwise delay the local stack. Sends its parent the number of
@@ -15,34 +10,13 @@ export interface Load {
 let isRunning = false;
 let load: Promise<number> = Promise.resolve(0);
 
-function send({ url, adminKey, method, body }: Load, agent: http.Agent): Promise<boolean> {
-  const headers = {
-    Authorization: `Bearer ${adminKey}`,
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  };
-  return new Promise((resolve) => {
-    const request = http.request(url, { method, agent, headers }, (response) => {
-      const isSuccess = (response.statusCode ?? 500) < 300;
-      response.resume().on('end', () => resolve(isSuccess));
-    });
-    request.on('error', () => resolve(false)).end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
-
-async function run(given: Load): Promise<number> {
-  const agent = new http.Agent({ keepAlive: true });
-  const startedAt = performance.now();
-  let next = 0;
+async function run({ clients, ...request }: Load): Promise<number> {
   let successes = 0;
-  const clients = Array.from({ length: given.clients }, async () => {
-    while (isRunning) {
-      const waitMs = startedAt + (1000 * next++) / given.perSecond - performance.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      if (await send(given, agent)) successes++;
-    }
+  const isOver = () => !isRunning;
+  await runClients(clients, isOver, async (_, agent) => {
+    const status = await statusOf(request, agent).catch(() => 0);
+    if (status >= 200 && status < 300) successes++;
   });
-  await Promise.all(clients);
-  agent.destroy();
   return successes;
 }
 

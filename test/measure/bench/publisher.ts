@@ -1,6 +1,6 @@
-import http from 'node:http';
 import { publisher } from '../../../lib/client/publisher.ts';
 import { changed } from '../../support/changed.ts';
+import { runClients, statusOf } from './clients.ts';
 
 export interface Publication {
   baseUrl: string;
@@ -18,43 +18,18 @@ let failures = 0;
 
 const eventOf = (i: number) => changed({ document_key: `org:acme:doc-${i}` });
 
-function publish({ baseUrl, adminKey }: Publication, agent: http.Agent, i: number): Promise<void> {
-  const body = JSON.stringify(eventOf(i));
-  const headers = {
-    Authorization: `Bearer ${adminKey}`,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  };
-  return new Promise((resolve, reject) => {
-    const request = http.request(`${baseUrl}/v1/events`, { method: 'POST', agent, headers }, (response) => {
-      if (response.statusCode !== 202) failures++;
-      response.resume().on('end', resolve);
-    });
-    request.on('error', reject).end(body);
-  });
-}
-
 async function publishInBatches({ baseUrl, adminKey, events }: Publication): Promise<void> {
   const { publish, close } = await publisher({ baseUrl, credential: adminKey, onRetry: () => failures++ });
   for (let i = 0; i < events; i++) await publish(eventOf(i));
   failures += await close(60);
 }
 
-async function publishOneByOne(publication: Publication): Promise<void> {
-  const { events, together = 1, perSecond = Number.POSITIVE_INFINITY } = publication;
-  const agent = new http.Agent({ keepAlive: true }); // of this run, because the server closes idle connections
-  const startedAt = performance.now();
-  let next = 0;
-  const publishers = Array.from({ length: together }, async () => {
-    while (next < events) {
-      const i = next++;
-      const waitMs = startedAt + (1000 * i) / perSecond - performance.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      await publish(publication, agent, i);
-    }
+async function publishOneByOne({ baseUrl, adminKey, events, together = 1, perSecond }: Publication): Promise<void> {
+  const isOver = (i: number) => i >= events;
+  await runClients({ count: together, perSecond }, isOver, async (i, agent) => {
+    const request = { url: `${baseUrl}/v1/events`, adminKey, method: 'POST', body: eventOf(i) } as const;
+    if ((await statusOf(request, agent)) !== 202) failures++;
   });
-  await Promise.all(publishers);
-  agent.destroy();
 }
 
 process.on('message', async (publication: Publication) => {

@@ -62,7 +62,10 @@ async function buildScene() {
   };
 }
 
-/** What a request needs to have an effect. All other work of a scene has ended, because each run of a test would repeat it. */
+/**
+ * The work that must be pending before a request has an effect. A scene has no other pending work, because each run of a test would
+ * repeat it.
+ */
 const PREPARATIONS: Readonly<Partial<Record<Performed, (scene: Scene) => Promise<unknown>>>> = {
   renewConnection: openConnection,
   closeConnection: openConnection,
@@ -113,7 +116,7 @@ export function scenesOf(
 
 export const newScene = scenesOf(buildScene);
 
-/** The variables of a service with a budget of so many deliveries a minute for each project. */
+/** The variables of a service whose projects have a budget of deliveries per minute. */
 export const variablesOf = (perMinute: number) => ({ DELIVERIES_PER_SECOND: String(perMinute / 60) });
 
 /** A scene of such a service. */
